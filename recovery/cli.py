@@ -1,0 +1,426 @@
+"""The command line: `recovery recover` for one answer, `recovery replay` for files of recorded ones.
+
+What is read and counted is `replay`'s; here are the options, the exit statuses and how it looks. Answers are other
+people's text: nothing of them reaches a terminal as markup or as a control character. May import: the public names of
+the package, `replay`, `rows`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from . import RULES, Allowance, Policy, Toolset, recover
+from .replay import MOST_KEYS, OTHER_GROUPS, Baseline, Count, Plan, Report, replay
+from .rows import read_toolsets
+
+try:
+    import click
+    from rich import box
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.table import Table
+    from rich.text import Text
+except ModuleNotFoundError as missing:
+    if missing.name not in {"click", "rich"}:
+        raise
+    sys.stderr.write("The command line needs click and rich: pip install 'recovery[cli]'\n")
+    raise SystemExit(2) from None
+
+# What a shell gives for a process that this signal ended.
+_INTERRUPTED: Final = 128 + 2
+_BROKEN_PIPE: Final = 128 + 13
+# Where nothing says how wide the output is, a log for one.
+_WIDTH: Final = 120
+
+_PRESETS: Final = {"strict": Policy.strict, "default": Policy.default, "lenient": Policy.lenient}
+
+
+class _Misuse(click.ClickException):
+    """What click does not find by itself: a file that does not hold what it must."""
+
+    exit_code = 2
+
+
+class _Group(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        # An answer may hold characters that the terminal's encoding lacks.
+        for stream in (sys.stdout, sys.stderr):
+            getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("Stopped by Ctrl-C.", err=True)
+            ctx.exit(_INTERRUPTED)
+        except BrokenPipeError:
+            # Left to click it would be status 1, which says something else here.
+            ctx.exit(_BROKEN_PIPE)
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> NoReturn:
+        raise BrokenPipeError
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        try:
+            click.echo(f"recovery {version('recovery')}")
+        except PackageNotFoundError:
+            click.echo("recovery, not installed: run from its source")
+        ctx.exit()
+
+
+_FILE: Final = click.Path(exists=True, dir_okay=False)
+_FILE_OR_DASH: Final = click.Path(exists=True, dir_okay=False, allow_dash=True)
+
+_policy_option = click.option(
+    "--policy",
+    type=click.Choice(list(_PRESETS)),
+    default="default",
+    show_default=True,
+    help="Which steps away from the strict form are allowed.",
+)
+_allow_option = click.option(
+    "--allow",
+    multiple=True,
+    metavar="NAME",
+    type=click.Choice([allowance.value for allowance in Allowance]),
+    help=f"One more, besides the policy's: {', '.join(allowance.value for allowance in Allowance)}. Repeatable.",
+)
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Show it.")
+def main() -> None:
+    """Recover tool calls that a model wrote as text.
+
+    A model sometimes writes `[weather.today(city="Oslo")]` into its answer instead of calling the tool. These commands
+    read such answers and give back the calls, each mapped onto exactly one offered tool, or the untouched text and
+    the reason.
+
+    \b
+    recovery recover --tools tools.json answer.txt
+    recovery replay answers.jsonl.gz --toolsets toolsets.jsonl
+    """
+
+
+@main.command("recover")
+@click.argument("answer_file", type=_FILE_OR_DASH, default="-")
+@click.option(
+    "--tools", "tools_file", type=_FILE, required=True, help="JSON: a list of tools, or an object that holds `tools`."
+)
+@click.option("--aliases", "aliases_file", type=_FILE, help="A JSON object: original name to offered name.")
+@_policy_option
+@_allow_option
+def _recover(answer_file: str, tools_file: str, aliases_file: str | None, policy: str, allow: tuple[str, ...]) -> None:
+    """Read one answer: what was recovered, as JSON.
+
+    The answer comes from a file or from standard input, is read as UTF-8 and not changed in any way. Tools are given
+    in the shape of OpenAI, Anthropic or MCP, or as plain names. Why an answer was left as text stands on standard
+    error.
+
+    \b
+    echo '[weather.today(city="Oslo")]' > answer.txt
+    echo '["weather_today"]' > tools.json
+    recovery recover --tools tools.json answer.txt
+
+    Exit status: 0 recovered, 1 left as text, 2 misuse.
+    """
+    tools = _read_tools(tools_file, aliases_file)
+    with click.open_file(answer_file, "rb") as stream:
+        raw = stream.read()
+    try:
+        answer = raw.decode()
+    except UnicodeDecodeError as error:
+        raise _Misuse(f"{answer_file}: no UTF-8: byte 0x{raw[error.start]:02x} at offset {error.start}") from None
+    result = recover(answer, tools, policy=_policy(policy, allow))
+    click.echo(json.dumps(result.to_dict(), indent=2))
+    if result.status != "recovered":
+        refusal = result.refusal
+        click.echo("text: nothing here looks like a call" if refusal is None else refusal.explain(answer), err=True)
+        raise SystemExit(1)
+
+
+def _policy(preset: str, allow: Iterable[str]) -> Policy:
+    return Policy({*_PRESETS[preset]().allow, *allow})
+
+
+def _read_tools(tools_file: str, aliases_file: str | None) -> Toolset:
+    tools = _read_json(tools_file)
+    aliases: dict[str, Any] = {}
+    if isinstance(tools, dict) and "tools" in tools:
+        tools, aliases = tools["tools"], tools.get("aliases") or {}
+    if not isinstance(tools, list):
+        raise _Misuse(f"{tools_file}: expected a list of tools, or an object with `tools`")
+    if aliases_file is not None:
+        given = _read_json(aliases_file)
+        if not isinstance(given, dict):
+            raise _Misuse(f"{aliases_file}: expected an object, original name to offered name")
+        aliases = {**aliases, **given}
+    try:
+        return Toolset(tools, aliases=aliases)
+    except (TypeError, ValueError) as error:
+        at_alias = aliases_file is not None and str(error).startswith("aliases")
+        raise _Misuse(f"{aliases_file if at_alias else tools_file}: {error}") from None
+
+
+def _read_json(file: str) -> Any:
+    try:
+        return json.loads(Path(file).read_bytes().decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise _Misuse(f"{file}: no JSON: {error}") from None
+
+
+@main.command("replay")
+@click.argument("answers", type=_FILE_OR_DASH, nargs=-1, required=True)
+@click.option("--toolsets", "toolsets_file", type=_FILE, help='JSON lines, `{"id": …, "tools": [...]}`, plain or gzip.')
+@_policy_option
+@_allow_option
+@click.option("--by", multiple=True, metavar="FIELD", help="Count by this field of the rows too. Repeatable.")
+@click.option("--out", type=click.Path(dir_okay=False), help="Write one JSON line for each answer: what became of it.")
+@click.option("--baseline", "baseline_file", type=_FILE, help="An earlier --out: list every answer that changed.")
+@click.option(
+    "--protect",
+    multiple=True,
+    metavar="FIELD=VALUE",
+    help="With --baseline: no answer of this group that was not recovered may become a call. Repeatable.",
+)
+@click.option(
+    "--jobs", metavar="N", type=click.IntRange(min=1), default=1, show_default=True, help="Read in so many processes."
+)
+def _replay(  # noqa: PLR0913, PLR0917 - each is an option
+    answers: tuple[str, ...],
+    toolsets_file: str | None,
+    policy: str,
+    allow: tuple[str, ...],
+    by: tuple[str, ...],
+    out: str | None,
+    baseline_file: str | None,
+    protect: tuple[str, ...],
+    jobs: int,
+) -> None:
+    """Read files of recorded answers: what becomes of them, in a table.
+
+    A row of ANSWERS is a JSON object on a line of its own, plain or gzip: `text` (or an OpenAI `message`), and `tools`
+    (a list of tools or names) or `toolset` (an id in --toolsets). It may have `id`, `aliases`, and `seen`: how often
+    the text occurred. Any other field serves --by and --protect.
+
+    \b
+    recovery replay examples/answers.jsonl --toolsets examples/toolsets.jsonl --by model
+    recovery replay answers.jsonl.gz --out before.jsonl
+    recovery replay answers.jsonl.gz --allow fence --baseline before.jsonl --protect category=chat
+
+    A bad row is reported on standard error with file and line, and never ends the run.
+
+    \b
+    Exit status:
+      0    fine
+      1    an answer of a protected group became a call (whatever else happened)
+      2    misuse
+      3    some rows were bad
+      130  stopped by Ctrl-C
+    """
+    _check_usage(protect, baseline_file, out, [*answers, toolsets_file, baseline_file])
+    errors = _Console(stderr=True)
+    try:
+        baseline = None if baseline_file is None else Baseline(baseline_file)
+    except ValueError as error:
+        raise _Misuse(str(error)) from None
+    toolsets, bad_toolsets = ({}, []) if toolsets_file is None else read_toolsets(toolsets_file)
+    for bad in bad_toolsets:
+        _print_line(errors, bad)
+    protected = tuple((name, value) for name, _, value in (group.partition("=") for group in protect))
+    plan = Plan(_policy(policy, allow), toolsets, by, protected, record=out is not None or baseline is not None)
+    report = _run(answers, plan, jobs, baseline, out, errors)
+    console = _Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDTH)
+    _print_report(console, report, by)
+    if baseline is not None:
+        _print_changes(console, baseline, report)
+    bad_rows = report.bad + len(bad_toolsets)
+    if bad_rows:
+        _print_line(console, f"bad rows: {bad_rows:,}, each reported on standard error")
+    for group, count in report.protected.items():
+        if not count:
+            _print_line(errors, f"--protect {group} protects nothing: no answer has it")
+    if baseline is not None and any(change.breaks for change in baseline.changes):
+        raise SystemExit(1)
+    if bad_rows:
+        raise SystemExit(3)
+
+
+def _check_usage(protect: Iterable[str], baseline: str | None, out: str | None, inputs: Iterable[str | None]) -> None:
+    for group in protect:
+        if not group.partition("=")[0] or "=" not in group:
+            raise click.UsageError(f"--protect {group}: expected FIELD=VALUE")
+        if baseline is None:
+            raise click.UsageError("--protect needs a --baseline to compare with")
+    for file in inputs:
+        if out is not None and file not in {None, "-"} and Path(out).exists() and Path(out).samefile(file):
+            raise click.UsageError(f"--out {out} would overwrite what is read")
+
+
+def _run(
+    answers: tuple[str, ...], plan: Plan, jobs: int, baseline: Baseline | None, out: str | None, errors: Console
+) -> Report:
+    # Outside the stack: a full disk may be found out only when the file is closed.
+    try:
+        with ExitStack() as stack:
+            file = None if out is None else stack.enter_context(Path(out).open("w", encoding="utf-8", newline="\n"))
+            return replay(
+                answers,
+                plan,
+                jobs=jobs,
+                baseline=baseline,
+                on_bad=lambda bad: _print_line(errors, bad),
+                on_record=lambda record: file and file.write(f"{record}\n"),
+                on_progress=stack.enter_context(_progress(answers, errors)),
+            )
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _Misuse(f"--out {out}: {error}" if out else str(error)) from None
+    except BrokenProcessPool:
+        raise _Misuse("a process of --jobs died, perhaps of lack of memory") from None
+
+
+@contextmanager
+def _progress(files: Iterable[str], console: Console) -> Iterator[Callable[[int], None]]:
+    """Show a bar by bytes read, where somebody sees it."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    total = None if "-" in files else sum(Path(file).stat().st_size for file in files)
+    columns = (TextColumn("replay"), BarColumn(), TaskProgressColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("replay", total=total)
+        yield lambda done: progress.update(task, completed=done)
+
+
+# How it looks
+
+
+def _print_report(console: Console, report: Report, by: tuple[str, ...]) -> None:
+    recovered, refused, text = (report.tally.status[status] for status in ("recovered", "refused", "text"))
+    shaped = Count(recovered.answers + refused.answers, recovered.occurrences + refused.occurrences)
+    table = _table(["recorded answers"], _headings(report))
+    table.add_row("all", *_numbers(report.tally.total, report))
+    table.add_row("call-shaped", *_numbers(shaped, report))
+    table.add_row("  recovered", *_numbers(recovered, report))
+    table.add_row("  refused", *_numbers(refused, report))
+    table.add_row("left as text", *_numbers(text, report))
+    console.print(table)
+    if report.tally.reason:
+        _print_reasons(console, report)
+    if report.tally.lacking:
+        table = _table(["not_allowed: it takes"], _headings(report))
+        for name, count in _by_size(report.tally.lacking):
+            table.add_row(name, *_numbers(count, report))
+        console.print(table)
+    if report.tally.used:
+        table = _table(["recovered, by allowance"], ["calls", "answers"])
+        for name, count in _by_size(report.tally.used):
+            table.add_row(name or "none", f"{count.calls:,}", f"{count.answers:,}")
+        console.print(table)
+    if by:
+        _print_groups(console, report, by)
+
+
+def _print_reasons(console: Console, report: Report) -> None:
+    table = _table(["refused, by reason"], _headings(report), ["the first"])
+    for name, count in _by_size(report.tally.reason):
+        place, sentence = report.examples[name]
+        # The reason stands at the beginning of the row.
+        example = _plain(place).append("\n").append(_plain(sentence.replace(f": {name}:", ":", 1)))
+        example.no_wrap, example.overflow = True, "ellipsis"
+        table.add_row(name, *_numbers(count, report), example)
+    console.print(table)
+
+
+def _print_groups(console: Console, report: Report, by: tuple[str, ...]) -> None:
+    occurrences = ["occurrences"] if report.has_occurrences else []
+    table = _table(by, ["answers", *occurrences, "call-shaped", "recovered", "refused", "text"], ["refused, by reason"])
+    for column, values in zip(table.columns, zip(*report.groups, strict=True), strict=False):
+        column.min_width = min(max(map(len, values)), 30)
+    for group, tally in sorted(report.groups.items(), key=lambda item: (OTHER_GROUPS in item[0], item[0])):
+        recovered, refused, text = (tally.status[status].answers for status in ("recovered", "refused", "text"))
+        total = [tally.total.answers, tally.total.occurrences][: 1 + len(occurrences)]
+        numbers = [f"{number:,}" for number in (*total, recovered + refused, recovered, refused, text)]
+        reasons = ", ".join(f"{name} {count.answers:,}" for name, count in _by_size(tally.reason))
+        table.add_row(*map(_plain, group), *numbers, reasons)
+    console.print(table)
+
+
+def _print_changes(console: Console, baseline: Baseline, report: Report) -> None:
+    changes = baseline.changes
+    if baseline.rules - {RULES}:
+        made_by = ", ".join(sorted(baseline.rules))
+        _print_line(console, f"the baseline was made by reading rules {made_by}, this run by {RULES}")
+    _print_line(console, f"changed since the baseline: {len(changes):,} of {report.tally.total.answers:,} answers")
+    for (before, after), times in Counter((change.before, change.after) for change in changes).most_common():
+        _print_line(console, f"{times:>9,}  {before} ▶ {after}")
+    for change in changes:
+        name = "" if change.id is None else f"{change.id}  "
+        line = f"{name}{change.file}:{change.line}  {change.before} ▶ {change.after}"
+        if change.breaks:
+            line += f"  protected: {', '.join(change.protected)}"
+        _print_line(console, line, "red" if change.breaks else "")
+    missing = list(islice(baseline.missing(), MOST_KEYS))
+    _print_keys(console, "not in the baseline", baseline.new, baseline.new_answers)
+    if baseline.new_protected_calls:
+        _print_line(console, f"  recovered among these, in a protected group: {baseline.new_protected_calls:,}", "red")
+    _print_keys(console, "only in the baseline", missing, sum(1 for _ in baseline.missing()))
+    breaks = sum(change.breaks for change in changes)
+    if breaks:
+        _print_line(console, f"answers of a protected group that became a call: {breaks:,}", "bold red")
+
+
+def _print_keys(console: Console, title: str, keys: list[str], count: int) -> None:
+    if count:
+        more = f" and {count - len(keys):,} more" if count > len(keys) else ""
+        _print_line(console, f"{title}: {count:,} ({', '.join(keys)}{more})")
+
+
+def _table(names: Iterable[str], numbers: Iterable[str], remarks: Iterable[str] = ()) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in names:
+        table.add_column(name, overflow="fold")
+    for number in numbers:
+        # The columns that may be wrapped give way first.
+        table.add_column(number, justify="right", no_wrap=True)
+    for remark in remarks:
+        table.add_column(remark)
+    return table
+
+
+def _headings(report: Report) -> list[str]:
+    return ["answers", "share", *(["occurrences"] if report.has_occurrences else [])]
+
+
+def _numbers(count: Count, report: Report) -> list[str]:
+    """The cells under `_headings`."""
+    share = count.answers / max(report.tally.total.answers, 1)
+    return [f"{count.answers:,}", f"{share:.1%}", f"{count.occurrences:,}"][: len(_headings(report))]
+
+
+def _by_size(counts: Mapping[str, Count]) -> list[tuple[str, Count]]:
+    return sorted(counts.items(), key=lambda item: (-item[1].answers, item[0]))
+
+
+def _print_line(console: Console, line: object, style: str = "") -> None:
+    # Not wrapped: a place that is broken in two can't be copied, nor found.
+    console.print(_plain(line), style=style, soft_wrap=True)
+
+
+def _plain(value: object) -> Text:
+    """Text that is shown as it is: no markup, no control characters."""
+    return Text("".join(character if character.isprintable() else "\ufffd" for character in str(value)))

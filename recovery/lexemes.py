@@ -1,0 +1,133 @@
+"""What tokens are made of: the patterns and sets of characters that the scanner goes by.
+
+They stand beside each other here as the terminals do in grammar/calls.lark. May import: `names` (for what an operator
+is), `tables`, `text`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from .names import OPERATORS
+from .tables import (
+    ARGUMENTS,
+    COLON,
+    COMMA,
+    CONSTANT,
+    KEY,
+    LBRACE,
+    LPAR,
+    LSQB,
+    NAME,
+    NEWLINE,
+    RBRACE,
+    RPAR,
+    RSQB,
+    SEMICOLON,
+    SIGN,
+    WORD,
+)
+from .text import end_of
+
+# By its first character: the kind of a token of one character, or what the token may turn out to be.
+NAME_LIKE: Final = -1
+STRING_LIKE: Final = -2
+NUMBER_LIKE: Final = -3
+OTHERWISE: Final = -4
+FIRST: Final = {
+    **dict.fromkeys("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_\\", NAME_LIKE),
+    **dict.fromkeys("'\"", STRING_LIKE),
+    **dict.fromkeys("0123456789.", NUMBER_LIKE),
+    ",": COMMA,
+    ")": RPAR,
+    "]": RSQB,
+    "[": LSQB,
+    ":": COLON,
+    "{": LBRACE,
+    "}": RBRACE,
+    "(": LPAR,
+    "-": SIGN,
+    "+": SIGN,
+    ";": SEMICOLON,
+    "\n": NEWLINE,
+    "\r": NEWLINE,
+}
+QUOTES: Final = ("'", '"')
+PREFIXES: Final = frozenset("rRuU")
+DIGITS: Final = frozenset("0123456789")
+
+# White space within a line.
+SPACES: Final = re.compile("[ \t\f]*")
+SPACES_AND_LINE_ENDS: Final = re.compile("[ \t\f\r\n]*")
+COMMENT: Final = re.compile(r"[^\r\n]*")
+OPERATOR_PATTERN: Final = re.compile(r"[=*/%&|^~<>@!]+")
+# One of the ARGUMENTS of the grammar, with the comma behind it where another may follow. Its groups are the key, then
+# a string, an integer, a float or a constant.
+PLAIN_ARGUMENT: Final = re.compile(
+    r"([A-Za-z_][A-Za-z0-9_]*)="
+    r"(?:'([^'\\\r\n\ud800-\udfff]*)'|\"([^\"\\\r\n\ud800-\udfff]*)\""
+    r"|(-?(?:0|[1-9][0-9]{0,14}))|(-?(?:0|[1-9][0-9]{0,14})\.[0-9]{1,15})"
+    r"|(True|False|None|true|false|null))(?:, ?(?=[A-Za-z_])|(?=[,)]))"
+)
+# Groups up to this are strings, which a quote closes.
+PLAIN_STRINGS: Final = 3
+PLAIN_INTEGER: Final = 4
+PLAIN_CONSTANT: Final = 6
+ASCII_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[. ][A-Za-z0-9_]+)*")
+ASCII_WORD: Final = re.compile(r"[A-Za-z0-9_]*")
+# What joins the words of a name: a dot, a space, or operators with at most a space on either side.
+JOINT: Final = re.compile(r"\.| ?[%s]{1,256} ?| " % re.escape("".join(sorted(OPERATORS - {"="}))))
+# What a number may be made of, whether or not it is one.
+NUMBER_PATTERN: Final = re.compile(r"0[xXoObB][\w.]*|(?:[\d_.]|[eE][+-]?|\w)+", re.ASCII)
+# Behind an ASCII name these leave no doubt that it has ended, and is no more than a word.
+_ENDS_NAME: Final = frozenset(",:;)]}[{?`'\"")
+MAY_BE_BLANK: Final = frozenset((" ", "\t", "\f", "\r", "\n", "#", "\\"))
+NAMED: Final = frozenset((NAME, KEY, ARGUMENTS, WORD, CONSTANT))
+
+
+def end_of_line_join(text: str, at: int, final: bool) -> int:
+    """Where the line end behind the backslash at `at` ends; `at` where none follows; -1 where that can't be told."""
+    behind = text[at + 1 : at + 3]
+    if behind[:1] == "\n":
+        return at + 2
+    if behind == "\r\n":
+        return at + 3
+    if not final and behind in ("", "\r"):
+        return -1
+    return at + 2 if behind[:1] == "\r" else at
+
+
+def end_of_word(text: str, at: int, final: bool) -> int:
+    """Where the word at `at` ends: characters of an identifier and escaped underscores. -1 where that can't be told."""
+    size = len(text)
+    while True:
+        at = end_of(ASCII_WORD, text, at)
+        if at == size:
+            return at
+        character = text[at]
+        if character == "\\":
+            if at + 1 == size and not final:
+                return -1
+            if text[at + 1 : at + 2] != "_":
+                return at
+            at += 2
+        elif character.isascii() or not f"a{character}".isidentifier():
+            return at
+        else:
+            at += 1
+
+
+def name_surely_ends(name: str, behind: str, depth: int) -> bool:
+    """Whether an ASCII name is no more than a word, seen from the two characters behind it; if in doubt, not.
+
+    A shortcut for prose: what is in doubt is looked at character by character.
+    """
+    first, second = behind[0], behind[1]
+    if first in _ENDS_NAME:
+        return not (first in QUOTES and name in PREFIXES)
+    if first == " ":
+        return second in _ENDS_NAME or (second == "(" and " " in name)
+    if first == ".":
+        return second in _ENDS_NAME or second == " "
+    return not depth and (first == "\n" or first == "\r")

@@ -1,0 +1,91 @@
+"""A written name becomes exactly one offered tool, or the reason why not.
+
+Section "Names" of the design to the letter: nothing is folded, cut off or guessed, because with `search` and
+`msearch` offered a guess is a wrong call. A look-up is a handful of dict look-ups, however many tools there are.
+May import: `result`, `toolset`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .result import Reason
+from .toolset import Tool, Toolset
+
+# What makes an expression of the text beside it. A name that holds one is arithmetic: `a-b(x=1)`, `a/b(x=1)`.
+OPERATORS: Final[frozenset[str]] = frozenset("+-*/%&|^~<>@!=")
+
+# Words behind which, in some language that models write, a call is an expression or opens a definition: `not f(x=1)`
+# says something about `f`, so it can't be taken for `not_f` where both are offered. A word too many costs a call only
+# where two such tools are offered and the name is written with a space; a word too few may run the wrong tool.
+# fmt: off
+_BEFORE_A_CALL: Final[frozenset[str]] = frozenset({
+    # Python
+    "and", "assert", "async", "await", "case", "class", "def", "del", "elif", "else", "except", "exec", "for", "from",
+    "if", "in", "is", "lambda", "match", "not", "or", "print", "raise", "return", "while", "with", "yield",
+    # JavaScript, Java, C and their kin
+    "default", "delete", "do", "function", "instanceof", "new", "of", "switch", "throw", "typeof", "void",
+    # Go, Rust, Swift, Kotlin
+    "defer", "fn", "fun", "func", "go", "try",
+    # Ruby, PHP, shell, SQL, Basic
+    "call", "echo", "puts", "select", "then", "unless", "until", "when", "where",
+})
+# fmt: on
+
+
+def resolve(written: str, toolset: Toolset) -> Tool | Reason:
+    """The tool that `written` names: words joined by single dots, single spaces or operator signs.
+
+    A reason otherwise: OPERATOR, AMBIGUOUS_NAME, UNKNOWN_TOOL, or NO_TOOLS where nothing is offered.
+    """
+    tool = toolset._exact.get(written)
+    if tool is not None and written not in toolset._alias and written.isidentifier():
+        # Nearly every name ends here: in an identifier is neither an operator nor a space.
+        return tool
+    joined = _joined(written)
+    # Likewise no operator where only dots and spaces kept it from being one: spares the walk.
+    if not joined.isidentifier() and operator_at(written) >= 0:
+        return Reason.OPERATOR
+    found = _claim(written, joined, toolset)
+    if found is None:
+        return Reason.UNKNOWN_TOOL if toolset.tools else Reason.NO_TOOLS
+    if " " in written and _is_said_about_another(written, toolset):
+        return Reason.AMBIGUOUS_NAME
+    return found
+
+
+def operator_at(written: str) -> int:
+    """Where the first operator sign of `written` stands, or -1."""
+    return next((at for at, character in enumerate(written) if character in OPERATORS), -1)
+
+
+def operator_end(written: str, at: int) -> int:
+    """Where the operator that begins at `at` ends: `//` is one operator."""
+    return next((end for end in range(at, len(written)) if written[end] not in OPERATORS), len(written))
+
+
+def _joined(written: str) -> str:
+    """Rule 2: each dot and each space stands for one underscore, and nothing else changes."""
+    return written.replace(".", "_").replace(" ", "_")
+
+
+def _claim(written: str, joined: str, toolset: Toolset) -> Tool | Reason | None:
+    """The tool that claims the name as one whole, AMBIGUOUS_NAME if two do, None if none does."""
+    exact = toolset._exact
+    # An offered name in its own spelling leaves nothing to rule 2: `a.b` is not `a_b` where both are offered.
+    tool = exact.get(written) or exact.get(joined)
+    alias = toolset._alias.get(written)
+    if alias is None or alias is tool:
+        return tool
+    return alias if tool is None else Reason.AMBIGUOUS_NAME
+
+
+def _is_said_about_another(written: str, toolset: Toolset) -> bool:
+    """Whether the text is also code about the rest of the name: `not f`, `return await f`."""
+    word, space, rest = written.partition(" ")
+    # Keywords of Basic and SQL come in any case. Only a name that resolved comes here: the walk is as short as it.
+    while space and word.lower() in _BEFORE_A_CALL:
+        if _claim(rest, _joined(rest), toolset) is not None:
+            return True
+        word, space, rest = rest.partition(" ")
+    return False

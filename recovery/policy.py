@@ -1,0 +1,122 @@
+"""What a caller allows: the allowances by name, the limits, the presets.
+
+The reading labels what it did with `Allowance`s and knows no policy; the policy only compares. So a larger
+policy can't change what a smaller one recovers. May import: `frozen`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Final
+
+from .frozen import Frozen
+
+
+class Allowance(StrEnum):
+    """One named step away from the strict reading."""
+
+    FENCE = "fence"
+    MARKDOWN_ESCAPE = "markdown_escape"
+    SINGLE_DICT = "single_dict"
+    RAW_NEWLINE = "raw_newline"
+
+
+# Python refuses to read or write an integer of more decimal digits unless told otherwise, and so does `json`.
+_MOST_DIGITS: Final = 4_300
+
+
+class Limits(Frozen):
+    """How much one answer may hold. Each field is a positive whole number; each has a `Reason` of its own.
+
+    Raises `TypeError` or `ValueError` naming the field, for a value that is no positive whole number, or for
+    more `digits` than Python itself reads and writes.
+    """
+
+    __slots__ = ("characters", "depth", "calls", "values", "digits", "name")
+
+    # Far above any model's output; bounds what a stream holds.
+    characters: int
+    # Deeper than any schema in use, shallow enough for every JSON reader behind the gateway.
+    depth: int
+    # A model that writes more calls than this in one answer is in a loop.
+    calls: int
+    # Bounds the memory of the arguments to some tens of megabytes.
+    values: int
+    # Python's own bound: a longer integer can't be written as JSON afterwards.
+    digits: int
+    # The longest name any API accepts is 128.
+    name: int
+
+    def __init__(
+        self,
+        characters: int = 16 * 1024 * 1024,
+        depth: int = 100,
+        calls: int = 1_000,
+        values: int = 200_000,
+        digits: int = _MOST_DIGITS,
+        name: int = 256,
+    ) -> None:
+        self._set(characters, depth, calls, values, digits, name)
+        for field in self.__slots__:
+            value = getattr(self, field)
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise TypeError(f"Limits.{field} must be an int, not {type(value).__name__}")
+            if value < 1:
+                raise ValueError(f"Limits.{field} must be at least 1, not {value}")
+        if digits > _MOST_DIGITS:
+            raise ValueError(f"Limits.digits must be at most {_MOST_DIGITS}, Python's own bound, not {digits}")
+
+
+class Policy(Frozen):
+    """Which allowances are on, and the limits. Immutable, hashable, picklable.
+
+    `allow` takes `Allowance`s or their names; raises `ValueError` naming the one that does not exist.
+    """
+
+    __slots__ = ("allow", "limits")
+
+    allow: frozenset[Allowance]
+    limits: Limits
+
+    def __init__(self, allow: Iterable[Allowance | str] = (), limits: Limits | None = None) -> None:
+        if isinstance(allow, str):
+            raise TypeError("Policy.allow must be a collection of allowances, not one string")
+        if limits is not None and not isinstance(limits, Limits):
+            raise TypeError(f"Policy.limits must be a Limits, not {type(limits).__name__}")
+        self._set(frozenset(map(_allowance, allow)), limits if limits is not None else Limits())
+
+    @classmethod
+    def strict(cls, limits: Limits | None = None) -> Policy:
+        """Nothing but the strict form (README, "What is recovered")."""
+        return cls((), limits)
+
+    @classmethod
+    def default(cls, limits: Limits | None = None) -> Policy:
+        """The allowances that have earned it. None has yet: the evidence is not measured."""
+        return cls((), limits)
+
+    @classmethod
+    def lenient(cls, limits: Limits | None = None) -> Policy:
+        """Every allowance."""
+        return cls(Allowance, limits)
+
+    @classmethod
+    def of(cls, policy: Policy | None) -> Policy:
+        """`policy` itself, or the default where there is none. Raises `TypeError` for anything else."""
+        if policy is None:
+            return _DEFAULT
+        if not isinstance(policy, Policy):
+            raise TypeError(f"policy must be a Policy, not {type(policy).__name__}")
+        return policy
+
+
+def _allowance(item: Allowance | str) -> Allowance:
+    try:
+        return Allowance(item)
+    except ValueError:
+        known = ", ".join(member.value for member in Allowance)
+        raise ValueError(f"Policy.allow: there is no allowance {item!r}; known are {known}") from None
+
+
+_DEFAULT: Final = Policy.default()

@@ -1,0 +1,33 @@
+"""`recover`: one answer, whole: a stream of one piece, without its events.
+
+May import: `envelope`, `policy`, `result`, `toolset`, `verdict`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .envelope import Envelope
+from .policy import Policy
+from .result import Recovery
+from .toolset import Toolset
+from .verdict import judge
+
+
+def recover(answer: str, tools: Toolset | Iterable[object], *, policy: Policy | None = None) -> Recovery:
+    """The calls that `answer` holds, each mapped onto one offered tool; or the answer as it is, and the reason.
+
+    `tools`: a `Toolset` (build it once where the tools stay the same), or anything `Toolset` takes. `policy`: what is
+    allowed beyond the strict form, `Policy.default()` where none is given. Returns for every str. Raises `TypeError`
+    where `answer` is no str, `TypeError` or `ValueError` where `tools` or `policy` are no tools or policy.
+    """
+    if not isinstance(answer, str):
+        raise TypeError(f"recover takes a str as the answer, not {type(answer).__name__}")
+    toolset = Toolset.of(tools)
+    policy = Policy.of(policy)
+    if "(" not in answer:
+        # No call is written without one, and nothing that looks like one.
+        return Recovery("text", answer)
+    envelope = Envelope(toolset, policy.limits)
+    envelope.feed(answer, final=True)
+    return judge(envelope, answer, toolset, policy)

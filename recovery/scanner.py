@@ -1,0 +1,515 @@
+"""Characters ▶ tokens: hand-written, resumable at every character, total on any text.
+
+The text arrives in pieces. `scan` gives the kind of the next token, or `MORE` where only what is still to come can
+tell; nothing that was looked at is looked at again, but for the start of a token that can't be long (a name, a number,
+an operator). A blank, a comment and a string can be long, so each is left where the piece ends and gone on with.
+
+Which token is which is decided by characters alone, never by what the grammar expects: the same rules stand as
+patterns in grammar/calls.lark, and a test holds the two equal. May import: `lexemes`, `literals`, `policy`, `result`,
+`tables`, `text`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .lexemes import (
+    ASCII_NAME,
+    COMMENT,
+    DIGITS,
+    FIRST,
+    JOINT,
+    MAY_BE_BLANK,
+    NAME_LIKE,
+    NAMED,
+    NUMBER_LIKE,
+    NUMBER_PATTERN,
+    OPERATOR_PATTERN,
+    OTHERWISE,
+    PLAIN_ARGUMENT,
+    PLAIN_CONSTANT,
+    PLAIN_INTEGER,
+    PLAIN_STRINGS,
+    PREFIXES,
+    QUOTES,
+    SPACES,
+    SPACES_AND_LINE_ENDS,
+    STRING_LIKE,
+    end_of_line_join,
+    end_of_word,
+    name_surely_ends,
+)
+from .literals import CONSTANTS, Fault, breaks_line, decode_number, decode_string, is_unfinished
+from .policy import Limits
+from .result import Reason
+from .tables import (
+    ARGUMENTS,
+    COMMA,
+    CONSTANT,
+    END,
+    KEY,
+    LBRACE,
+    LPAR,
+    NAME,
+    NEWLINE,
+    NUMBER,
+    OPERATOR,
+    OTHER,
+    RBRACE,
+    RPAR,
+    SIGN,
+    STRING,
+    WORD,
+)
+from .text import end_of
+
+# Instead of a kind: the text so far does not tell; or a token that can't be read, with the reason in `fault`.
+MORE: Final = -1
+BAD: Final = -2
+
+# What a literal or a sign gives.
+Json = str | int | float | bool | None
+
+
+class Scanner:
+    """Reads one block. After `scan`, the token begins at `start`; `end` tells where it ends."""
+
+    __slots__ = (
+        "_at",
+        "_behind_name",
+        "_body",
+        "_body_start",
+        "_final",
+        "_in_comment",
+        "_limits",
+        "_line_ended",
+        "_name_end",
+        "_offset",
+        "_quote",
+        "_raw",
+        "_text",
+        "arguments",
+        "closed_at",
+        "depth",
+        "escaped",
+        "fault",
+        "key",
+        "name",
+        "raw_newline",
+        "start",
+        "string_at",
+        "value",
+    )
+
+    def __init__(self, limits: Limits, offset: int) -> None:
+        """`offset` is the place in the answer of the first character that will be fed."""
+        self._limits = limits
+        self._text = ""
+        self._at = 0
+        # Place in the answer of `_text[0]`.
+        self._offset = offset
+        self._final = False
+        # How many brackets are open, and where the last outermost one closed.
+        self.depth = 0
+        self.closed_at = offset
+        # Line ends outside brackets are one NEWLINE, with all blanks and comments behind it; there is none before
+        # the first token.
+        self._line_ended = True
+        self._in_comment = False
+        # Whether a name was read whose "(" or "=" is still looked for.
+        self._behind_name = False
+        # The delimiter of the string being read, or "".
+        self._quote = ""
+        self._raw = False
+        self._body: list[str] = []
+        self._body_start = offset
+
+        # Where the last token begins, and the last string.
+        self.start = offset
+        self.string_at = offset
+        # Where the last name, key, word or constant ends, without the sign that makes it one.
+        self._name_end = offset
+        # A name or word as written; a key with its escapes taken away; the value of a literal, or a sign.
+        self.name = ""
+        self.key = ""
+        self.value: Json = None
+        # Of ARGUMENTS: where each begins, its key, its value.
+        self.arguments: list[tuple[int, str, Json]] = []
+        # Whether any name or key held an escaped underscore, any string a raw line break.
+        self.escaped = False
+        self.raw_newline = False
+        # Why the token is BAD, which then spans `start` to `end`.
+        self.fault = Reason.SYNTAX
+
+    def feed(self, text: str, final: bool) -> None:
+        """Give the next piece of the answer; `final`: nothing more comes."""
+        self._final = final
+        rest = self._text[self._at :]
+        self._offset += self._at
+        self._at = 0
+        self._text = rest + text if rest else text
+
+    def exhausted(self) -> bool:
+        """Whether the answer is closed and nothing stands behind the last token."""
+        return self._final and self._at == len(self._text)
+
+    def rest(self, at: int) -> str:
+        """What was fed and stands at place `at` of the answer or behind it; a name may have been let go by then."""
+        return self._text[max(at - self._offset, 0) :]
+
+    def end(self, kind: int) -> int:
+        """Where the token of this kind that was scanned last ends; a name ends before its "(", a key before its "="."""
+        return self._name_end if kind in NAMED else self._offset + self._at
+
+    def scan(self) -> int:
+        """The kind of the next token (`tables`), or `MORE`, or `BAD`."""
+        if self._quote or self._behind_name or self._in_comment:
+            return self._resume()
+        text = self._text
+        at = self._at
+        character = text[at : at + 1]
+        if character == " ":
+            # By far the most frequent blank, behind a comma.
+            self._at = at = at + 1
+            character = text[at : at + 1]
+        if not character:
+            return self._at_end()
+        if character in MAY_BE_BLANK:
+            if not self._skip_blanks():
+                return self._at_end()
+            at = self._at
+            character = text[at]
+        self._line_ended = False
+        self.start = self._offset + at
+        kind = FIRST.get(character, OTHERWISE)
+        if kind < 0:
+            if kind == NAME_LIKE or (kind == OTHERWISE and character.isidentifier()):
+                return self._scan_arguments(at) if self.depth else self._scan_name(at)
+            if kind == STRING_LIKE:
+                return self._open_string(at, False)
+            return self._scan_number(at) if kind == NUMBER_LIKE else self._scan_operator(at)
+        if kind == COMMA:
+            pass
+        elif RPAR <= kind <= RBRACE:
+            if self.depth > 1:
+                self.depth -= 1
+            else:
+                self.depth = 0
+                self.closed_at = self.start + 1
+        elif LPAR <= kind <= LBRACE:
+            if self.depth >= self._limits.depth:
+                return self._bad(Reason.TOO_DEEP, at, at + 1)
+            self.depth += 1
+        elif kind == NEWLINE:
+            self._line_ended = True
+        elif kind == SIGN:
+            self.value = character
+        self._at = at + 1
+        return kind
+
+    def _resume(self) -> int:
+        """Go on with what the last piece ended in."""
+        if self._quote:
+            return self._scan_string()
+        if self._behind_name:
+            return self._scan_behind_name()
+        return self.scan() if self._skip_blanks() else self._at_end()
+
+    def _at_end(self) -> int:
+        """What stands where the text ends."""
+        self.start = self._offset + self._at
+        return END if self._final else MORE
+
+    def _bad(self, reason: Reason, start: int, end: int) -> int:
+        """A token that can't be read; places in `_text`."""
+        self.fault = reason
+        self.start = self._offset + start
+        self._at = end
+        return BAD
+
+    def _skip_blanks(self) -> bool:
+        """Move to the next character that is no blank; False where the text so far has none.
+
+        A line end outside brackets is no blank, but for those behind a NEWLINE. A backslash is left standing where
+        it joins no lines.
+        """
+        text = self._text
+        at = self._at
+        size = len(text)
+        while True:
+            if self._in_comment:
+                at = end_of(COMMENT, text, at)
+                self._in_comment = at == size
+            inside = self.depth > 0 or self._line_ended
+            at = end_of(SPACES_AND_LINE_ENDS if inside else SPACES, text, at)
+            self._at = at
+            if at == size:
+                return False
+            if text[at] == "#":
+                self._in_comment = True
+            elif text[at] == "\\":
+                behind = end_of_line_join(text, at, self._final)
+                if behind == at:
+                    return True
+                if behind < 0:
+                    return False
+                at = behind
+            else:
+                return True
+
+    def _scan_operator(self, at: int) -> int:
+        """An operator, or one character that no rule takes."""
+        text = self._text
+        end = end_of(OPERATOR_PATTERN, text, at)
+        if end == len(text) and not self._final and end - at < self._limits.name:
+            return MORE
+        kind = OPERATOR
+        if end == at:
+            kind = OTHER
+            end += 1
+        self._at = end
+        return kind
+
+    # -- numbers
+
+    def _scan_number(self, at: int) -> int:
+        text = self._text
+        if text[at] == ".":
+            if at + 1 == len(text) and not self._final:
+                return MORE
+            if text[at + 1 : at + 2] not in DIGITS:
+                return self._scan_operator(at)
+        digits = self._limits.digits
+        end = end_of(NUMBER_PATTERN, text, at)
+        while end < len(text) and text[end].isalnum() and end - at <= digits:
+            # A digit or letter of another script is no part of any number, and no end of one either.
+            end += 1
+        if end == len(text) and not self._final and end - at <= digits:
+            return MORE
+        lexeme = text[at : min(end, at + digits + 1)]
+        value = decode_number(lexeme, digits)
+        if isinstance(value, Fault):
+            if value.reason is Reason.BAD_NUMBER and end == len(text) and is_unfinished(lexeme):
+                return self._bad(Reason.TRUNCATED, end, end)
+            return self._bad(value.reason, at, at + len(lexeme))
+        self.value = value
+        self._at = end
+        return NUMBER
+
+    # -- names, keys, constants
+
+    def _scan_arguments(self, at: int) -> int:
+        """Keys and plain literals in one step, or what else begins with a name."""
+        text = self._text
+        limits = self._limits
+        offset = self._offset
+        arguments: list[tuple[int, str, Json]] = []
+        end = at
+        while True:
+            found = PLAIN_ARGUMENT.match(text, at)
+            if found is None:
+                break
+            form = found.lastindex or 0
+            key, literal = found.group(1, form)
+            if len(key) > limits.name:
+                break
+            if form <= PLAIN_STRINGS:
+                value: Json = literal
+            elif form == PLAIN_CONSTANT:
+                value = CONSTANTS[literal]
+            elif len(literal) > limits.digits:
+                break
+            else:
+                value = int(literal) if form == PLAIN_INTEGER else float(literal)
+            arguments.append((offset + at, key, value))
+            end = found.end(form) + (form <= PLAIN_STRINGS)
+            at = found.end()
+            if at == end:
+                break
+        if not arguments:
+            return self._scan_name(at)
+        self.arguments = arguments
+        self._name_end = self.start + len(arguments[0][1])
+        self._at = end
+        return ARGUMENTS
+
+    def _scan_name(self, at: int) -> int:
+        """A name with its "(", a key with its "=", a constant, or a word that is none of them."""
+        text = self._text
+        found = ASCII_NAME.match(text, at)
+        if found is not None:
+            end = found.end()
+            if end + 1 < len(text) and end - at <= self._limits.name:
+                behind = text[end]
+                name = found.group()
+                if behind == "(":
+                    self._name_end = self._offset + end
+                    return self._take_name(name, end + 1)
+                if behind == "=" and text[end + 1] != "=" and name.isidentifier():
+                    self._name_end = self._offset + end
+                    return self._take_key(name, end + 1)
+                if name_surely_ends(name, text[end : end + 2], self.depth):
+                    self._name_end = self._offset + end
+                    return self._take_word(name, end)
+        end = self._name_ends(at, at if found is None else found.end())
+        if end == at:
+            # A backslash that escapes no underscore and joins no lines.
+            return self._scan_operator(at)
+        if end < 0:
+            return MORE
+        if end - at > self._limits.name:
+            return self._bad(Reason.NAME_TOO_LONG, at, at + self._limits.name + 1)
+        name = text[at:end]
+        if name in PREFIXES and text[end : end + 1] in QUOTES:
+            return self._open_string(end, name in "rR")
+        self.name = name
+        self._name_end = self._offset + end
+        self._at = end
+        self._behind_name = True
+        return self._scan_behind_name()
+
+    def _name_ends(self, at: int, end: int) -> int:
+        """Where the longest run of joined words that begins at `at` ends; -1 where more text could make it longer.
+
+        It is known to reach to `end`, and may go on there.
+        """
+        text = self._text
+        size = len(text)
+        most = at + self._limits.name
+        behind = end
+        while behind <= most:
+            word_end = end_of_word(text, behind, self._final)
+            if word_end < 0:
+                return -1
+            if word_end == behind and behind != end:
+                return end
+            end = behind = word_end
+            joint = JOINT.match(text, end) if end > at else None
+            if joint is not None:
+                behind = joint.end()
+            if behind == size and not self._final:
+                return -1 if end <= most else end
+            if joint is None:
+                return end
+        return end
+
+    def _scan_behind_name(self) -> int:
+        """The token that begins with `name`: what stands behind it and its blanks decides."""
+        complete = self._skip_blanks()
+        if not complete and not self._final:
+            return MORE
+        at = self._at
+        text = self._text
+        name = self.name
+        if complete and text[at] == "=" and at + 1 == len(text) and not self._final:
+            return MORE
+        self._behind_name = False
+        self.start = self._name_end - len(name)
+        if complete:
+            apart = self._offset + at > self._name_end
+            if text[at] == "(" and not (apart and " " in name):
+                return self._take_name(name, at + 1)
+            if text[at] == "=" and text[at + 1 : at + 2] != "=":
+                key = name.replace("\\_", "_")
+                if key.isidentifier():
+                    self.escaped = self.escaped or key != name
+                    return self._take_key(key, at + 1)
+        return self._take_word(name, at)
+
+    def _take_name(self, name: str, behind: int) -> int:
+        """A name with its "(", which ends at `behind`."""
+        if self.depth >= self._limits.depth:
+            return self._bad(Reason.TOO_DEEP, behind - 1, behind)
+        self.depth += 1
+        self.name = name
+        self._at = behind
+        return NAME
+
+    def _take_key(self, key: str, behind: int) -> int:
+        self.key = key
+        self._at = behind
+        return KEY
+
+    def _take_word(self, name: str, behind: int) -> int:
+        """A name that neither "(" nor "=" follows."""
+        self._at = behind
+        if name in CONSTANTS:
+            self.value = CONSTANTS[name]
+            return CONSTANT
+        self.name = name
+        return WORD
+
+    # -- strings
+
+    def _open_string(self, quote_at: int, raw: bool) -> int:
+        """A string whose opening quote stands at `quote_at`; a prefix may stand before it."""
+        self.string_at = self.start
+        text = self._text
+        quote = text[quote_at]
+        delimiter = text[quote_at : quote_at + 3]
+        if delimiter != quote * 3:
+            if len(delimiter) < 3 and not self._final and delimiter == quote * len(delimiter):
+                return MORE
+            delimiter = quote
+            close = text.find(quote, quote_at + 1)
+            if close >= 0:
+                body = text[quote_at + 1 : close]
+                if body.isascii() and not ("\\" in body or "\n" in body or "\r" in body):
+                    self._at = close + 1
+                    self.value = body
+                    return STRING
+        self._quote = delimiter
+        self._raw = raw
+        self._body = []
+        self._at = quote_at + len(delimiter)
+        self._body_start = self._offset + self._at
+        return self._scan_string()
+
+    def _scan_string(self) -> int:
+        """Go on with the open string."""
+        text = self._text
+        size = len(text)
+        quote = self._quote
+        begin = at = self._at
+        close = text.find(quote, at)
+        while True:
+            slash = text.find("\\", at, close if close >= 0 else size)
+            if slash < 0:
+                break
+            at = slash + 2
+            if at > size:
+                return self._hold_string(begin, slash)
+            if 0 <= close < at:
+                close = text.find(quote, at)
+        if close >= 0:
+            self._body.append(text[begin:close])
+            return self._close_string(close)
+        # The first quotes of three may stand at the end of the piece.
+        keep = size
+        while len(quote) == 3 and keep > max(at, size - 2) and text[keep - 1] == quote[0]:
+            keep -= 1
+        return self._hold_string(begin, keep)
+
+    def _hold_string(self, begin: int, keep: int) -> int:
+        """The piece ends inside the string; what stands behind `keep` is looked at again with the next."""
+        if self._final:
+            size = len(self._text)
+            return self._bad(Reason.TRUNCATED, size, size)
+        self._body.append(self._text[begin:keep])
+        self._at = keep
+        return MORE
+
+    def _close_string(self, close: int) -> int:
+        body = "".join(self._body)
+        quote = self._quote
+        self._quote = ""
+        self._body = []
+        self._at = close + len(quote)
+        value = decode_string(body, self._raw)
+        if isinstance(value, Fault):
+            at = self._body_start - self._offset
+            return self._bad(value.reason, at + value.start, at + value.end)
+        if len(quote) == 1 and breaks_line(body):
+            self.raw_newline = True
+        self.value = value
+        return STRING

@@ -1,0 +1,11 @@
+"""What several rooms need of plain text. May import: nothing of the package."""
+
+from __future__ import annotations
+
+import re
+
+
+def end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
+    """Where the match of `pattern` at `at` ends; `at` where there is none."""
+    found = pattern.match(text, at)
+    return at if found is None else found.end()

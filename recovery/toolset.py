@@ -1,0 +1,239 @@
+"""The tools a model was offered, whatever shape they came in, indexed once.
+
+A shape is read by what it holds, never by importing the library it comes from. Everything that is wrong with a
+tool is found here, with its place in the caller's list, so a reading never meets a bad one. May import:
+`frozen`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from .frozen import Frozen
+
+# Where the shapes keep the JSON Schema: OpenAI and bare functions, Anthropic, MCP.
+_SCHEMA_KEYS: Final = ("parameters", "input_schema", "inputSchema")
+
+# How many names `repr` shows.
+_SHOWN: Final = 3
+
+
+class Tool(Frozen):
+    """One offered function. `parameters` is the JSON Schema of its arguments, `{}` where none was given."""
+
+    __slots__ = ("name", "description", "parameters")
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+    def __init__(self, name: str, description: str = "", parameters: dict[str, Any] | None = None) -> None:
+        self._set(name, description, {} if parameters is None else parameters)
+
+    def __hash__(self) -> int:
+        # A dict has no hash; equal tools still hash alike without it.
+        return hash((self.name, self.description))
+
+
+class Toolset(Frozen):
+    """All offered tools. Immutable, picklable, safe to share between threads: build it once and reuse it.
+
+    `tools` is a list of, mixed: OpenAI tools (chat or responses shape), Anthropic tools, MCP tools (dict or object),
+    function dicts, pydantic model classes, `openai`'s own objects, plain names, `Tool`s. A built-in tool of the API,
+    such as `{"type": "web_search"}`, is passed over: no call to it can be written. `aliases` is the sender's own map
+    from original to offered name.
+
+    What is done to the list or the map afterwards changes nothing here. The schemas are held, not copied: leave
+    them alone. Raises `TypeError` or `ValueError` naming the item and its place.
+    """
+
+    __slots__ = ("tools", "aliases", "_exact", "_alias", "_folded", "_longest_folded")
+
+    tools: tuple[Tool, ...]
+    aliases: Mapping[str, str]
+    # By offered name, and by alias; `names` reads them.
+    _exact: dict[str, Tool]
+    _alias: dict[str, Tool]
+    # `fold` of every offered name and alias: tells an answer that means a tool from prose.
+    _folded: frozenset[str]
+    # The length of the longest of them.
+    _longest_folded: int
+
+    def __init__(self, tools: Iterable[object], *, aliases: Mapping[str, str] | None = None) -> None:
+        exact = _index(tools)
+        alias = _index_aliases(aliases if aliases is not None else {}, exact)
+        folded = frozenset(map(fold, (*exact, *alias))) - {""}
+        self._set(
+            tuple(exact.values()),
+            MappingProxyType({name: tool.name for name, tool in alias.items()}),
+            exact,
+            alias,
+            folded,
+            max(map(len, folded), default=0),
+        )
+
+    @classmethod
+    def of(cls, tools: Toolset | Iterable[object]) -> Toolset:
+        """`tools` itself where it is a toolset already, otherwise one made of it."""
+        return tools if isinstance(tools, Toolset) else cls(tools)
+
+    def get(self, name: str) -> Tool | None:
+        """The tool offered under exactly this name. Aliases and other spellings are `names`'s to judge."""
+        return self._exact.get(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._exact
+
+    # A toolset is told apart by what it is, not by what it holds.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def __len__(self) -> int:
+        return len(self.tools)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(tool.name for tool in self.tools[:_SHOWN])
+        if len(self.tools) > _SHOWN:
+            shown += f", … {len(self.tools)} in all"
+        return f"<Toolset [{shown}]{f', {len(self.aliases)} aliases' if self.aliases else ''}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A mapping proxy can't be pickled, and the index is quicker to build than to load.
+        return _rebuild, (self.tools, dict(self.aliases))
+
+
+def fold(text: str) -> str:
+    """The letters and digits of `text`, in their own case: what is left of a name when its signs are put aside."""
+    return "".join(filter(str.isalnum, text))
+
+
+def _rebuild(tools: tuple[Tool, ...], aliases: dict[str, str]) -> Toolset:
+    return Toolset(tools, aliases=aliases)
+
+
+def _index(tools: Iterable[object]) -> dict[str, Tool]:
+    """Every tool by its name, in the caller's order."""
+    # All of these can be iterated, or look as if, and none is a list of tools.
+    if isinstance(tools, (str, bytes, bytearray, Mapping, Tool, type)) or hasattr(tools, "model_dump"):
+        raise TypeError(
+            f"tools: pass a list of tools, not {'' if isinstance(tools, type) else 'a single '}{_kind(tools)}"
+        )
+    if isinstance(tools, Toolset):
+        # Iterating it would lose its aliases without a word.
+        raise TypeError("tools: this is a Toolset already; for another one pass [*toolset.tools, …] and aliases")
+    if not isinstance(tools, Iterable):
+        raise TypeError(f"tools: expected a list of tools, got {_kind(tools)}")
+    exact: dict[str, Tool] = {}
+    places: dict[str, str] = {}
+    for number, item in enumerate(tools):
+        place = f"tools[{number}]"
+        tool = _tool(item, place)
+        if tool is None:
+            continue
+        earlier = exact.setdefault(tool.name, tool)
+        if earlier != tool:
+            raise ValueError(
+                f"{place}: {tool.name!r} was already offered by {places[tool.name]} with a different definition"
+            )
+        places.setdefault(tool.name, place)
+    return exact
+
+
+def _index_aliases(aliases: Mapping[str, str], exact: dict[str, Tool]) -> dict[str, Tool]:
+    """The tool of every alias."""
+    if not isinstance(aliases, Mapping):
+        raise TypeError(f"aliases: expected a mapping of original to offered names, got {_kind(aliases)}")
+    alias: dict[str, Tool] = {}
+    for name, target in aliases.items():
+        place = f"aliases[{name!r}]"
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError(f"{place}: an alias needs a non-empty name")
+        if not isinstance(target, str) or not target.strip():
+            raise ValueError(f"{place}: an alias stands for the name of an offered tool, got {target!r}")
+        if target not in exact:
+            raise ValueError(f"{place}: {target!r} is not among the offered tools")
+        alias[str.__str__(name)] = exact[target]
+    return alias
+
+
+def _tool(item: object, place: str) -> Tool | None:
+    """The tool that `item` describes; None for a built-in of the API, which nobody calls by name."""
+    if isinstance(item, Tool):
+        return _checked(item.name, item.description, item.parameters, place)
+    if isinstance(item, str):
+        return _checked(item, "", {}, place)
+    if isinstance(item, Mapping):
+        return _tool_of_mapping(item, place)
+    if isinstance(item, type):
+        return _tool_of_model(item, place)
+    for key in ("inputSchema", "input_schema"):
+        # An MCP tool, of the library or the caller's own; before `model_dump`, which would copy the schema.
+        if hasattr(item, key):
+            description = getattr(item, "description", None)
+            return _checked(getattr(item, "name", None), description, getattr(item, key), place)
+    dumped = _dumped(item)
+    if dumped is None:
+        raise TypeError(f"{place}: expected a tool, got {_kind(item)}")
+    return _tool_of_mapping(dumped, place)
+
+
+def _dumped(item: object) -> Mapping[Any, Any] | None:
+    """A mapping as it is, an object of pydantic's (all of `openai`'s are) as one; None for anything else."""
+    if isinstance(item, Mapping):
+        return item
+    dump = None if isinstance(item, type) else getattr(item, "model_dump", None)
+    dumped = dump() if callable(dump) else None
+    return dumped if isinstance(dumped, Mapping) else None
+
+
+def _tool_of_mapping(item: Mapping[Any, Any], place: str) -> Tool | None:
+    body, kind, function = item, item.get("type"), item.get("function")
+    if function is not None:
+        dumped = _dumped(function)
+        if dumped is None:
+            raise TypeError(f"{place}: 'function' must be a mapping, got {_kind(function)}")
+        body = dumped
+    schema = next((body[key] for key in _SCHEMA_KEYS if body.get(key) is not None), None)
+    # New built-ins appear all the time, so they are known by what they lack: some have a name (Anthropic's `bash`,
+    # OpenAI's free-text `custom`), none has a schema. Anthropic's own tools may say `custom` and do have one.
+    # `object` is no tool's type but a schema's: a schema given in place of a tool is a mistake to be told.
+    if body is item and isinstance(kind, str) and kind not in ("function", "object") and schema is None:
+        return None
+    return _checked(body.get("name"), body.get("description"), schema, place)
+
+
+def _tool_of_model(item: type, place: str) -> Tool:
+    """A pydantic model class: the class name is the tool's, the docstring its description."""
+    if not hasattr(item, "model_json_schema"):
+        raise TypeError(f"{place}: expected a tool, got {_kind(item)}")
+    try:
+        schema = item.model_json_schema()
+    except Exception as error:  # Anything: it is the model's own code that runs here.
+        raise ValueError(f"{place}: the model {item.__name__} has no JSON Schema: {error}") from error
+    # pydantic puts the docstring there, its indentation taken away.
+    description = schema.get("description") if isinstance(schema, Mapping) else None
+    return _checked(item.__name__, description, schema, place)
+
+
+def _checked(name: object, description: object, schema: object, place: str) -> Tool:
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"{place}: the name of a tool must be a str, got {_kind(name)}")
+    if name is None or not name.strip():
+        raise ValueError(f"{place}: a tool needs a non-empty name, got {name!r}")
+    # The name goes into results, so an enum's member or the like becomes the plain string that it is.
+    name = str.__str__(name)
+    if description is None:
+        description = ""
+    if not isinstance(description, str):
+        raise TypeError(f"{place}: the description of {name!r} must be a str, got {_kind(description)}")
+    if schema is None:
+        schema = {}
+    if not isinstance(schema, Mapping):
+        raise TypeError(f"{place}: the parameters of {name!r} must be a JSON Schema as a mapping, got {_kind(schema)}")
+    return Tool(name, description, schema if isinstance(schema, dict) else dict(schema))
+
+
+def _kind(item: object) -> str:
+    return f"the class {item.__name__}" if isinstance(item, type) else type(item).__name__

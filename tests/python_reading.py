@@ -1,0 +1,155 @@
+"""What Python's own parser makes of an answer: calls with literal keyword arguments, or something else.
+
+The oracle of `test_ast_oracle.py`, which lists where `recovery` differs from it and why.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+import warnings
+from typing import Any, Final
+
+# A call as Python reads it: the name as written, and the arguments.
+Read = tuple[str, dict[str, Any]]
+
+_CONSTANTS: Final = {"true": True, "false": False, "null": None}
+_MOST: Final = 10**4300
+_BLANKS: Final = r"(?:[ \t\f\r\n]|\\(?:\r\n|[\r\n])|#[^\r\n]*)*"
+_COMMENT: Final = re.compile(r"#[^\r\n]*")
+_NAME: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_KEY: Final = re.compile(r"\w+")
+_PARENTHESIS: Final = re.compile(rf"{_BLANKS}\(")
+
+
+class _OtherError(Exception):
+    """Not calls, or calls in a form that `recovery` refuses."""
+
+
+def python_reads(text: str) -> list[Read] | None:
+    """The calls; none where Python reads something else; None where Python can't read the text."""
+    text = text.strip(" \t\f\r\n")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    try:
+        return _Reader(text).calls(body)
+    except _OtherError:
+        return []
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.starts = [0, *(end.end() for end in re.finditer(r"\r\n|[\r\n]", text))]
+
+    def place(self, line: int | None, column: int | None) -> int:
+        """The place in the text; Python counts columns in bytes."""
+        assert line is not None
+        assert column is not None
+        start = self.starts[line - 1]
+        return start + len(self.text[start : start + column].encode()[:column].decode())
+
+    def start(self, node: ast.expr | ast.stmt | ast.keyword) -> int:
+        return self.place(node.lineno, node.col_offset)
+
+    def end(self, node: ast.expr | ast.stmt) -> int:
+        return self.place(node.end_lineno, node.end_col_offset)
+
+    def calls(self, body: list[ast.stmt]) -> list[Read]:
+        read: list[Read] = []
+        for statement in body:
+            if not isinstance(statement, ast.Expr) or self.start(statement) != self.start(statement.value):
+                # Begins with a parenthesis, where an expression.
+                raise _OtherError
+            value = statement.value
+            if isinstance(value, ast.List):
+                if len(body) > 1 or not re.fullmatch(_BLANKS, self.text[self.end(value) :]):
+                    raise _OtherError
+                read += self.listed(value.elts, self.start(value) + 1)
+            elif isinstance(value, ast.Tuple) and value.elts and self.start(value) == self.start(value.elts[0]):
+                read += self.listed(value.elts, self.start(value))
+                if re.match(r",[ \t\f]*;", self.text[self.end(value) - 1 :]):
+                    raise _OtherError
+            else:
+                read.append(self.call(value))
+        return read
+
+    def listed(self, items: list[ast.expr], at: int) -> list[Read]:
+        read = []
+        for item in items:
+            self.refuse_parenthesis(at, self.start(item))
+            read.append(self.call(item))
+            at = self.end(item)
+        return read
+
+    def refuse_parenthesis(self, start: int, end: int) -> None:
+        if "(" in _COMMENT.sub("", self.text[start:end]):
+            raise _OtherError
+
+    def call(self, node: ast.expr) -> Read:
+        if not isinstance(node, ast.Call) or node.args or self.start(node) != self.start(node.func):
+            raise _OtherError
+        name = self.text[self.start(node.func) : self.end(node.func)]
+        if not _NAME.fullmatch(name) or not _PARENTHESIS.match(self.text, self.end(node.func)):
+            raise _OtherError
+        arguments: dict[str, Any] = {}
+        for keyword in node.keywords:
+            # Not `keyword.arg`: Python folds it.
+            key = _KEY.match(self.text, self.start(keyword))
+            if keyword.arg is None or key is None or key.group() in arguments:
+                raise _OtherError
+            arguments[key.group()] = self.value(keyword.value)
+        return name, arguments
+
+    def value(self, node: ast.expr) -> Any:
+        if isinstance(node, ast.Constant):
+            return self.constant(node)
+        if isinstance(node, ast.Name) and node.id in _CONSTANTS:
+            return _CONSTANTS[node.id]
+        if isinstance(node, ast.List | ast.Tuple):
+            return [self.value(item) for item in node.elts]
+        if isinstance(node, ast.Dict):
+            return self.dict(node)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+            self.refuse_parenthesis(self.start(node), self.start(node.operand))
+            if isinstance(node.operand, ast.Constant):
+                value = self.constant(node.operand)
+                if type(value) in (int, float):
+                    return -value if isinstance(node.op, ast.USub) else value
+        raise _OtherError
+
+    def dict(self, node: ast.Dict) -> dict[str, Any]:
+        read: dict[str, Any] = {}
+        at = self.start(node)
+        for key, value in zip(node.keys, node.values, strict=True):
+            name = self.constant(key) if isinstance(key, ast.Constant) else None
+            if not isinstance(name, str) or name in read:
+                raise _OtherError
+            assert key is not None
+            self.refuse_parenthesis(at, self.start(key))
+            read[name] = self.value(value)
+            at = self.end(value)
+        return read
+
+    def constant(self, node: ast.Constant) -> Any:
+        value = node.value
+        if isinstance(value, str):
+            try:
+                return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+            except UnicodeDecodeError:
+                raise _OtherError from None
+        if type(value) is int:
+            leading_zero = re.match(r"0[\d_]", self.text[self.start(node) : self.end(node)])
+            if abs(value) >= _MOST or leading_zero:
+                raise _OtherError
+        elif type(value) is float:
+            if not math.isfinite(value):
+                raise _OtherError
+        elif value is not None and not isinstance(value, bool):
+            raise _OtherError
+        return value

@@ -1,0 +1,281 @@
+"""The arrows between the modules of `recovery/`: who may import whom.
+
+Read from the source with `ast`, so an import inside a function or under `TYPE_CHECKING` counts like any other, and
+nothing is imported to find out. The order is the table; what a module may import *within* the order stands in its
+own docstring ("May import: …"), and the two are held against the code.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+# From low to high: a module may import only modules that stand before it. Everything up to `__init__` is the engine.
+ORDER = (
+    "frozen",
+    "policy",
+    "result",
+    "toolset",
+    "names",
+    "literals",
+    "arguments",
+    "tables",
+    "text",
+    "lexemes",
+    "scanner",
+    "builder",
+    "parser",
+    "reader",
+    "envelope",
+    "verdict",
+    "stream",
+    "recover",
+    "__init__",
+    "rows",
+    "replay",
+    "cli",
+    "__main__",
+)
+
+# What stands on top of the engine sees its public names and, by name, its own helpers.
+ON_TOP = {
+    "rows": {"__init__"},
+    "replay": {"__init__", "rows"},
+    "cli": {"__init__", "replay", "rows"},
+    "__main__": {"cli"},
+}
+
+# What is imported from outside the standard library, by whom. Never by the engine.
+THIRD_PARTY = {
+    "cli": {"click", "rich"},
+}
+
+
+@dataclass(frozen=True)
+class Module:
+    """One file of a package: its docstring, and where it imports what (name ▶ line)."""
+
+    doc: str
+    inside: Mapping[str, int]
+    outside: Mapping[str, int]
+
+
+def read_package(package: Path) -> dict[str, Module]:
+    """Every module of the package, those of sub-packages too, by its dotted name within the package."""
+    trees = {
+        ".".join(path.relative_to(package).with_suffix("").parts): ast.parse(path.read_bytes(), str(path))
+        for path in sorted(package.rglob("*.py"))
+    }
+    public = _bound_names(trees["__init__"])
+    modules = {}
+    for name, tree in trees.items():
+        inside: dict[str, int] = {}
+        outside: dict[str, int] = {}
+        for target, line in _imports(tree, [package.name, *name.split(".")]):
+            if target[0] == package.name:
+                inside.setdefault(_resolve(target[1:], trees, public), line)
+            else:
+                outside.setdefault(target[0], line)
+        modules[name] = Module(ast.get_docstring(tree) or "", inside, outside)
+    return modules
+
+
+def find_faults(
+    modules: Mapping[str, Module],
+    order: Sequence[str],
+    on_top: Mapping[str, Collection[str]],
+    third_party: Mapping[str, Collection[str]],
+) -> list[str]:
+    """Every breach, as a sentence that says where it is and what is wrong."""
+    rank = {name: at for at, name in enumerate(order)}
+    faults = [f"ORDER names {name}, and there is no such module" for name in order if name not in modules]
+    for name, module in sorted(modules.items()):
+        if name not in rank:
+            faults.append(f"{name} is not in ORDER: add it to tests/test_arrows.py, behind the modules that it imports")
+            continue
+        declared = _declared(module.doc, modules)
+        if declared is None:
+            faults.append(f"{name}: the docstring must say `May import: …`")
+        for target, line in module.inside.items():
+            breach = f"{name}, line {line}, imports {target}"
+            if rank.get(target, len(order)) >= rank[name]:
+                faults.append(f"{breach}, which does not stand before it in ORDER")
+            elif target not in on_top.get(name, order):
+                faults.append(f"{breach}, but stands on top of the engine: only {', '.join(sorted(on_top[name]))}")
+            elif declared is not None and target not in declared:
+                faults.append(f"{breach}, and the docstring's `May import: …` does not name it")
+        faults.extend(
+            f"{name}, line {line}, imports {target}, which is not in the standard library"
+            for target, line in module.outside.items()
+            if target not in sys.stdlib_module_names and target not in third_party.get(name, ())
+        )
+    try:
+        TopologicalSorter({name: module.inside for name, module in modules.items()}).prepare()
+    except CycleError as error:
+        faults.append(f"a cycle: {' imports '.join(reversed(error.args[1]))}")
+    return faults
+
+
+def _declared(doc: str, modules: Collection[str]) -> Collection[str] | None:
+    """What a docstring says the module may import: the names in backticks, or in words, to the sentence's end."""
+    said = re.search(r"\bMay\s+import:(.*?)(\.\s|\.?$)", doc, re.DOTALL)
+    if said is None:
+        return None
+    words = " ".join(said[1].split())
+    if words.startswith("everything below"):
+        return modules  # the order says what is below
+    return {*re.findall(r"`([\w.]+)`", words), *(["__init__"] if "public names" in words else [])}
+
+
+def _imports(tree: ast.Module, here: Sequence[str]) -> Iterator[tuple[list[str], int]]:
+    """Each target as the parts of its absolute dotted name, `from a import b` as `a.b`; and its line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name.split("."), node.lineno
+        elif isinstance(node, ast.ImportFrom):
+            base = [*here[: -node.level]] if node.level else []
+            base += node.module.split(".") if node.module else []
+            for alias in node.names:
+                yield [*base, alias.name], node.lineno
+
+
+def _resolve(target: Sequence[str], modules: Collection[str], public: Collection[str]) -> str:
+    """The module that `target`, the parts of a dotted name within the package, is or stands in.
+
+    `from . import recover` is a function where `__init__` binds that name, though a file of the name is there too:
+    what `__init__` binds wins, as it does at run time.
+    """
+    if len(target) == 1 and target[0] in public:
+        return "__init__"
+    for end in range(len(target), -1, -1):
+        for name in (".".join(target[:end]), ".".join([*target[:end], "__init__"])):
+            if name in modules:
+                return name
+    raise AssertionError(f"the package has no __init__ to find {target} in")
+
+
+def _bound_names(tree: ast.Module) -> set[str]:
+    """The names that a module binds at its top: by import, assignment or definition."""
+    bound = set()
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom | ast.Import):
+            bound |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            bound.add(node.name)
+        else:
+            bound |= {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+    return bound
+
+
+def test_the_arrows_of_recovery_point_down() -> None:
+    assert find_faults(read_package(ROOT / "recovery"), ORDER, ON_TOP, THIRD_PARTY) == []
+
+
+# The checker itself, on a small made-up package: each fault put into it is reported, and nothing else.
+MADE_UP = {
+    "__init__": '"""May import: everything below `top`."""\nfrom .high import run',
+    "low": '"""May import: nothing of the package."""\nimport re',
+    "high": '"""May import: `low`."""\nfrom .low import x',
+    "top": '"""May import: the public names, nothing else."""\nimport click\nfrom . import run',
+    "aside": '"""May import: nothing of the package."""',
+}
+MADE_UP_ORDER = ("low", "high", "__init__", "top", "aside")
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "expected"),
+    [
+        pytest.param("low", MADE_UP["low"], [], id="sound"),
+        pytest.param(
+            "low",
+            '"""May import: `high`."""\nfrom .high import y',
+            [
+                "low, line 2, imports high, which does not stand before it in ORDER",
+                "a cycle: high imports low imports high",
+            ],
+            id="cycle",
+        ),
+        pytest.param(
+            "low",
+            '"""May import: `aside`."""\nfrom made_up.aside import y',
+            ["low, line 2, imports aside, which does not stand before it in ORDER"],
+            id="upward",
+        ),
+        pytest.param(
+            "low",
+            '"""May import: `aside`."""\ndef f():\n    import made_up.aside',
+            ["low, line 3, imports aside, which does not stand before it in ORDER"],
+            id="upward-in-a-function",
+        ),
+        pytest.param(
+            "low",
+            '"""May import: `aside`."""\nif TYPE_CHECKING:\n    from . import aside',
+            ["low, line 3, imports aside, which does not stand before it in ORDER"],
+            id="upward-for-types",
+        ),
+        pytest.param(
+            "high",
+            '"""May import: `low`, `__init__`."""\nfrom . import run',
+            [
+                "high, line 2, imports __init__, which does not stand before it in ORDER",
+                "a cycle: __init__ imports high imports __init__",
+            ],
+            id="public-name-from-below",
+        ),
+        pytest.param(
+            "top",
+            '"""May import: the public names, `low`."""\nfrom .low import x',
+            ["top, line 2, imports low, but stands on top of the engine: only __init__"],
+            id="past-the-public-names",
+        ),
+        pytest.param(
+            "high",
+            '"""May import: nothing of the package."""\nfrom . import low',
+            ["high, line 2, imports low, and the docstring's `May import: …` does not name it"],
+            id="not-declared",
+        ),
+        pytest.param("low", '"""No word."""', ["low: the docstring must say `May import: …`"], id="says-nothing"),
+        pytest.param(
+            "low",
+            '"""May import: nothing of the package."""\nimport lark.lark',
+            ["low, line 2, imports lark, which is not in the standard library"],
+            id="third-party",
+        ),
+        pytest.param(
+            "new",
+            '"""May import: nothing of the package."""',
+            ["new is not in ORDER: add it to tests/test_arrows.py, behind the modules that it imports"],
+            id="new-module",
+        ),
+        pytest.param(
+            "sub/deep",
+            '"""May import: `low`."""\nfrom ..low import x',
+            ["sub.deep is not in ORDER: add it to tests/test_arrows.py, behind the modules that it imports"],
+            id="new-module-in-a-folder",
+        ),
+    ],
+)
+def test_a_fault_is_reported(tmp_path: Path, name: str, source: str, expected: list[str]) -> None:
+    package = tmp_path / "made_up"
+    for file, text in (MADE_UP | {name: source}).items():
+        path = package / f"{file}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    modules = read_package(package)
+    assert find_faults(modules, MADE_UP_ORDER, {"top": {"__init__"}}, {"top": {"click"}}) == expected
+
+
+def test_a_missing_module_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "__init__.py").write_text('"""May import: nothing of the package."""')
+    faults = find_faults(read_package(tmp_path), ("gone", "__init__"), {}, {})
+    assert faults == ["ORDER names gone, and there is no such module"]

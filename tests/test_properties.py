@@ -1,0 +1,187 @@
+"""What holds for every answer, whatever it is. The texts come from strategies.py."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from itertools import chain, combinations
+from typing import Any
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from recovery import (
+    Allowance,
+    CallEvent,
+    EndEvent,
+    Event,
+    Limits,
+    Policy,
+    Recovery,
+    Span,
+    Stream,
+    TextEvent,
+    Tool,
+    Toolset,
+    recover,
+)
+from tests.strategies import TOOLS, answers, examples, near_calls, pieces, policies
+
+LENIENT = Policy.lenient()
+SUBSETS = [
+    Policy(allow) for allow in chain.from_iterable(combinations(Allowance, size) for size in range(len(Allowance) + 1))
+]
+few, some = examples(150), examples(400)
+
+
+def exact(value: object) -> str:
+    """Tells 1, 1.0 and True apart, and nothing else that JSON does not."""
+    return json.dumps(value, sort_keys=True)
+
+
+def test_the_texts_are_recovered_and_refused_in_good_shares() -> None:
+    seen: Counter[str] = Counter()
+
+    @examples(800)
+    @given(near_calls)
+    def count(answer: str) -> None:
+        result = recover(answer, TOOLS, policy=LENIENT)
+        seen.update([result.status, *result.used, f"{len(result.calls)} calls", "texts"])
+        seen.update([result.refusal.reason] if result.refusal else [])
+
+    count()
+    assert seen["recovered"] > 0.25 * seen["texts"], seen
+    assert seen["refused"] > 0.25 * seen["texts"], seen
+    assert all(seen[allowance] for allowance in Allowance), seen
+    assert all(seen[f"{number} calls"] for number in (1, 2, 3)), seen
+    reasons = "unknown_tool operator syntax trailing_text truncated duplicate_key not_a_literal bad_string bad_number"
+    assert all(seen[reason] for reason in reasons.split()), seen
+
+
+@some
+@given(answers, policies)
+def test_it_returns_and_what_is_not_recovered_is_the_same_text(answer: str, policy: Policy) -> None:
+    result = recover(answer, TOOLS, policy=policy)
+    assert result.used <= policy.allow
+    assert (result.status == "refused") == (result.refusal is not None)
+    assert (result.status == "recovered") == bool(result.calls)
+    if result.status != "recovered":
+        assert (result.text, result.calls, result.used) == (answer, (), frozenset())
+    if result.refusal is not None:
+        assert 0 <= result.refusal.span.start <= result.refusal.span.end <= len(answer)
+        assert result.refusal.explain(answer).startswith("line ")
+        assert bool(result.refusal.allowances) == (result.refusal.reason == "not_allowed")
+    assert result.to_dict()["status"] == result.status
+
+
+@few
+@given(answers, st.sampled_from([Limits(depth=2), Limits(calls=1), Limits(values=2), Limits(characters=9, name=3)]))
+def test_a_limit_refuses_or_changes_nothing(answer: str, limits: Limits) -> None:
+    free, limited = recover(answer, TOOLS, policy=LENIENT), recover(answer, TOOLS, policy=Policy.lenient(limits))
+    assert limited == free or not limited.calls
+
+
+@some
+@given(answers, policies)
+def test_spans_are_ordered_and_each_read_alone_gives_the_same_call(answer: str, policy: Policy) -> None:
+    end = 0
+    for call in recover(answer, TOOLS, policy=policy).calls:
+        assert end <= call.span.start < call.span.end <= len(answer)
+        end = call.span.end
+        alone = answer[slice(*call.span)]
+        assert alone.startswith(call.written)
+        assert alone.endswith(")")
+        result = recover(alone, TOOLS, policy=policy)
+        assert result.text == ""
+        (again,) = result.calls
+        assert (again.name, again.written, again.span) == (call.name, call.written, Span(0, len(alone)))
+        assert exact(again.arguments) == exact(call.arguments)
+
+
+@some
+@given(answers)
+def test_only_whole_lines_go_and_nothing_but_blanks_and_comments_stays(answer: str) -> None:
+    result = recover(answer, TOOLS, policy=LENIENT)
+    if not result.calls:
+        return
+    first, last = result.calls[0].span.start, result.calls[-1].span.end
+    gone = len(answer) - len(result.text)
+    # The stretch that was taken out: from the start of a line to the end of one, with all calls in it.
+    starts = [0, *(found.end() for found in re.finditer(r"\r\n|[\r\n]", answer))]
+    stretches = [
+        (start, start + gone)
+        for start in starts
+        if start <= first and last <= start + gone and answer[:start] + answer[start + gone :] == result.text
+    ]
+    assert any(end in (*starts, len(answer)) for _, end in stretches)
+    assert re.fullmatch(r"\ufeff?(?:[ \t\f\r\n]|\\(?:\r\n|[\r\n])|#[^\r\n]*)*", result.text)
+
+
+@some
+@given(answers, policies, st.data())
+def test_a_stream_cut_anywhere_gives_what_batch_gives(answer: str, policy: Policy, data: st.DataObject) -> None:
+    batch = recover(answer, TOOLS, policy=policy)
+    assert streamed(answer, list(answer), policy) == batch
+    assert streamed(answer, data.draw(pieces(answer)), policy) == batch
+
+
+def streamed(answer: str, deltas: list[str], policy: Policy) -> Recovery:
+    """The result; the events on the way to it are held against it."""
+    stream = Stream(TOOLS, policy=policy)
+    events: list[Event] = [event for delta in deltas for event in stream.feed(delta)] + stream.close()
+    result = stream.result
+    assert events.pop() == EndEvent(result)
+    assert "".join(event.text for event in events if isinstance(event, TextEvent)) == result.text
+    emitted = [event for event in events if isinstance(event, CallEvent)]
+    assert emitted == [CallEvent(index, call) for index, call in enumerate(result.calls)]
+    assert all(isinstance(event, CallEvent) or event.text for event in events if not isinstance(event, EndEvent))
+    assert result.calls or result.text == answer
+    return result
+
+
+@some
+@given(answers)
+def test_a_larger_policy_neither_loses_nor_changes_a_call(answer: str) -> None:
+    most = recover(answer, TOOLS, policy=LENIENT)
+    for policy in SUBSETS:
+        result = recover(answer, TOOLS, policy=policy)
+        if not most.calls or most.used <= policy.allow:
+            assert result == most
+        else:
+            assert result.refusal is not None
+            assert (result.refusal.reason, result.refusal.allowances) == ("not_allowed", most.used)
+
+
+@some
+@given(answers)
+def test_what_is_recovered_survives_json_and_being_written_out_again(answer: str) -> None:
+    calls = recover(answer, TOOLS, policy=LENIENT).calls
+    for call in calls:
+        assert exact(json.loads(json.dumps(call.arguments))) == exact(call.arguments)
+        # As JSON reads: no tuple is left, no key that is no string.
+        assert json.loads(json.dumps(call.arguments)) == call.arguments
+    written = [write(call.name, call.arguments) for call in calls]
+    for text in (f"[{', '.join(written)}]", "\n".join(written)) if calls else ():
+        again = recover(text, WRITABLE, policy=LENIENT).calls
+        assert [(c.name, exact(c.arguments)) for c in again] == [(c.name, exact(c.arguments)) for c in calls]
+
+
+# Under a name that is words, so that a call can be written with the name it was recovered under.
+WRITABLE = Toolset([Tool(tool.name, tool.description) for tool in TOOLS.tools], aliases={"get.docs": "get-docs"})
+
+
+def write(name: str, arguments: dict[str, Any]) -> str:
+    """A call as Python would write it; as one dict where a key is no word."""
+    name = "get.docs" if name == "get-docs" else name
+    if all(key.isidentifier() for key in arguments):
+        return f"{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
+    return f"{name}({arguments!r})"
+
+
+@few
+@given(answers, st.sampled_from(["Ω", "Ω.x", "Ω Ω", "Ω-Ω"]), policies)
+def test_an_unrelated_tool_changes_nothing(answer: str, name: str, policy: Policy) -> None:
+    assume("Ω" not in answer)
+    more = Toolset([*TOOLS.tools, name], aliases=dict(TOOLS.aliases) | {f"{name}.{name}": name})
+    assert recover(answer, more, policy=policy) == recover(answer, TOOLS, policy=policy)

@@ -1,0 +1,57 @@
+"""Every case of tests/vectors: whole, one character at a time, and cut at every place. README.md tells the fields."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from recovery import Recovery, Stream, recover
+from tests.cases import LATER, VECTORS, Case, read
+
+# Longer texts are not cut at every place, and much longer ones not read by characters.
+CUT_BY_PLACES, CUT_BY_CHARACTERS = 200, 2000
+
+CASES, LATER_CASES = read(VECTORS), read(LATER)
+
+
+def test_the_folders_are_not_empty_and_ids_are_unique() -> None:
+    assert len(CASES) > 1000
+    assert LATER_CASES
+    ids = Counter(case.row["id"] for case in CASES + LATER_CASES if case.written is case.row["policy"])
+    assert max(ids.values()) == 1
+
+
+def in_pieces(case: Case, *pieces: str) -> Recovery:
+    stream = Stream(case.toolset, policy=case.policy)
+    for piece in pieces:
+        stream.feed(piece)
+    stream.close()
+    return stream.result
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_case(case: Case) -> None:
+    text = case.text
+    whole = recover(text, case.toolset, policy=case.policy)
+    assert not case.faults(whole)
+    if len(text) <= CUT_BY_CHARACTERS:
+        assert in_pieces(case, *text) == whole
+    for place in range(len(text) + 1 if len(text) <= CUT_BY_PLACES else 0):
+        assert in_pieces(case, text[:place], text[place:]) == whole, f"cut at {place}"
+
+
+@pytest.mark.parametrize("case", LATER_CASES, ids=str)
+def test_later_case_is_not_read_wrongly(case: Case) -> None:
+    """What is recovered of it today, if anything, is what will be."""
+    result = recover(case.text, case.toolset, policy=case.policy)
+    assert not result.calls or not case.faults(result)
+
+
+def test_no_later_case_has_come_true() -> None:
+    to_come = {
+        case.row["id"]
+        for case in LATER_CASES
+        if not case.runs or case.faults(recover(case.text, case.toolset, policy=case.policy))
+    }
+    assert to_come == {case.row["id"] for case in LATER_CASES}, "move what has come true to tests/vectors"
