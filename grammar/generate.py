@@ -28,22 +28,36 @@ GRAMMAR = HERE / "calls.lark"
 TABLES = HERE.parent / "recovery" / "tables.py"
 
 # Kinds in this order: literals, what else carries something for the builder, the rest, the end.
-VALUED = ["STRING", "NUMBER", "CONSTANT", "SIGN", "ARGUMENTS", "KEY", "NAME", "COLON"]
+VALUED = [
+    "STRING",
+    "NUMBER",
+    "CONSTANT",
+    "WORD",
+    "SIGN",
+    "ARGUMENTS",
+    "KEY",
+    "COLON_KEY",
+    "NAME",
+    "PLAIN_CALL",
+    "COLON",
+]
 PLAIN = ["RPAR", "RSQB", "RBRACE", "LPAR", "LSQB", "LBRACE", "COMMA", "SEMICOLON", "NEWLINE"]
 END = "END"
-# What the scanner can tell apart although no rule takes it: a word that is no name, key or constant; an operator;
-# any other character.
-NEVER = ["WORD", "OPERATOR", "OTHER"]
+# What the scanner can tell apart although no rule takes it: an operator; any other character.
+NEVER = ["OPERATOR", "OTHER"]
 
 # How a person would call what could stand there.
 WORDS = {
     "NAME": "a call",
+    "PLAIN_CALL": "a call",
     "KEY": "key=",
     "ARGUMENTS": "key=",
     "STRING": "a string",
     "NUMBER": "a number",
     "CONSTANT": "a constant",
+    "WORD": "a word",
     "SIGN": "a sign",
+    "COLON_KEY": "key:",
     "COLON": "':'",
     "COMMA": "','",
     "RPAR": "')'",

@@ -1,13 +1,16 @@
 """What needs the schema of a tool: how arguments without keys are to be read.
 
 The schema decides between readings of the text; it never judges a call: an unknown key, a missing one, a type it
-does not want are the caller's to judge. May import: nothing of the package.
+does not want are the caller's to judge. May import: `policy` (for the names of
+allowances).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
+
+from .policy import Allowance
 
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "string": (str,),
@@ -20,17 +23,76 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
 }
 
 
-def names_arguments(parameters: Mapping[str, Any], value: dict[str, Any]) -> bool:
-    """Whether the one dict of `f({…})` names the arguments of a tool with these `parameters`.
+# No enum or string schema makes a word of these: they are the constants and types of some language.
+_NEVER_WORDS: Final = frozenset(
+    "nan inf infinity none undefined nil nullptr "
+    "str int float bool list dict tuple set any string integer number boolean array object bytes char double".split()
+)
 
-    It does, but where the tool's first property could be that dict as well: then only if the schema fits the dict as
-    the arguments and does not fit it as that property.
+
+def place(
+    parameters: Mapping[str, Any], positions: list[Any], arguments: dict[str, Any]
+) -> tuple[dict[str, Any], Allowance] | None:
+    """Arguments without keys ▶ arguments by key, and the step that was taken; None where they can't be placed.
+
+    single_dict: one dict, and nothing else, whose keys are the arguments'. positional: by the order of the schema's
+    properties, each value of its property's type, none of them given by key too. Where one dict could be either, the
+    schema decides: the reading that fits, if just one does. A dict with a key of the tool's own is never positional.
     """
+    properties = _properties(parameters)
+    keys = list(properties)[: len(positions)]
+    placed = None
+    if (
+        len(positions) <= len(properties)
+        and not any(key in arguments for key in keys)
+        and not any(isinstance(value, dict) and any(key in properties for key in value) for value in positions)
+        and all(fits(properties[key], value) for key, value in zip(keys, positions, strict=True))
+    ):
+        placed = {**dict(zip(keys, positions, strict=True)), **arguments}
+    if len(positions) == 1 and not arguments and isinstance(positions[0], dict):
+        first = next(iter(properties.values()), False)
+        if first is False or not fits(first, {}, shallow=True):
+            return positions[0], Allowance.SINGLE_DICT
+        as_arguments = fits(parameters, positions[0])
+        if (placed is not None) == as_arguments or fits(first, positions[0]) == as_arguments:
+            return None
+        if placed is None:
+            return positions[0], Allowance.SINGLE_DICT
+    return None if placed is None else (placed, Allowance.POSITIONAL)
+
+
+def is_bare_word(parameters: Mapping[str, Any], key: str, word: str) -> bool:
+    """Whether a word without quotes is the value of `key`: an enum that holds it, or else a schema that says string.
+
+    A word that is its own key is a variable, `f(city=city)`, and never a value.
+    """
+    schema = _properties(parameters).get(key)
+    if not isinstance(schema, Mapping) or word == key or word.lower() in _NEVER_WORDS or not word.isidentifier():
+        return False
+    if isinstance(allowed := schema.get("enum"), list):
+        return word in allowed
+    return _is_string(schema.get("type"))
+
+
+def takes_keys(parameters: Mapping[str, Any], arguments: dict[str, Any]) -> bool:
+    """Whether every argument is a property that the tool declares, where it declares any."""
+    properties = _properties(parameters)
+    return not properties or all(key in properties for key in arguments)
+
+
+def read_leading_zero(parameters: Mapping[str, Any], key: str, lexeme: str) -> str | int:
+    """An integer with a leading zero: a string where the schema allows one, else an integer."""
+    schema = _properties(parameters).get(key)
+    return lexeme if isinstance(schema, Mapping) and fits(schema, lexeme) and "type" in schema else int(lexeme)
+
+
+def _is_string(names: object) -> bool:
+    return names == "string" or (isinstance(names, list) and "string" in names)
+
+
+def _properties(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
     properties = parameters.get("properties")
-    if not isinstance(properties, Mapping) or not properties:
-        return True
-    first = next(iter(properties.values()))
-    return not fits(first, {}, shallow=True) or (fits(parameters, value) and not fits(first, value))
+    return properties if isinstance(properties, Mapping) else {}
 
 
 def fits(schema: object, value: object, *, shallow: bool = False) -> bool:

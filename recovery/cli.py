@@ -1,54 +1,37 @@
 """The command line: `recovery recover` for one answer, `recovery replay` for files of recorded ones.
 
-What is read and counted is `replay`'s; here are the options, the exit statuses and how it looks. Answers are other
-people's text: nothing of them reaches a terminal as markup or as a control character. May import: the public names of
-the package, `replay`, `rows`.
+What is read and counted is `replay`'s; here are the options, the exit statuses and how it looks. `recovery evidence`
+stands in `cli_evidence`. May import: the public names of the package, `cli_evidence`, `replay`, `rows`, `terminal`.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from . import RULES, Allowance, Policy, Toolset, recover
+from .cli_evidence import evidence
 from .replay import MOST_KEYS, OTHER_GROUPS, Baseline, Count, Plan, Report, replay
 from .rows import read_toolsets
+from .terminal import FILE, FILE_OR_DASH, Misuse, Terminal, new_table, output, plain, print_line, show_progress
 
-try:
-    import click
-    from rich import box
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-    from rich.table import Table
-    from rich.text import Text
-except ModuleNotFoundError as missing:
-    if missing.name not in {"click", "rich"}:
-        raise
-    sys.stderr.write("The command line needs click and rich: pip install 'recovery[cli]'\n")
-    raise SystemExit(2) from None
+# isort: split
+# Behind `terminal`, which tells what to install where these are missing.
+import click
 
 # What a shell gives for a process that this signal ended.
 _INTERRUPTED: Final = 128 + 2
 _BROKEN_PIPE: Final = 128 + 13
-# Where nothing says how wide the output is, a log for one.
-_WIDTH: Final = 120
 
 _PRESETS: Final = {"strict": Policy.strict, "default": Policy.default, "lenient": Policy.lenient}
-
-
-class _Misuse(click.ClickException):
-    """What click does not find by itself: a file that does not hold what it must."""
-
-    exit_code = 2
 
 
 class _Group(click.Group):
@@ -66,11 +49,6 @@ class _Group(click.Group):
             ctx.exit(_BROKEN_PIPE)
 
 
-class _Console(Console):
-    def on_broken_pipe(self) -> NoReturn:
-        raise BrokenPipeError
-
-
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
         try:
@@ -79,9 +57,6 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
             click.echo("recovery, not installed: run from its source")
         ctx.exit()
 
-
-_FILE: Final = click.Path(exists=True, dir_okay=False)
-_FILE_OR_DASH: Final = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
 _policy_option = click.option(
     "--policy",
@@ -111,15 +86,19 @@ def main() -> None:
     \b
     recovery recover --tools tools.json answer.txt
     recovery replay answers.jsonl.gz --toolsets toolsets.jsonl
+    recovery evidence answers.jsonl.gz --toolsets toolsets.jsonl --negatives prose.jsonl --out found
     """
 
 
+main.add_command(evidence)
+
+
 @main.command("recover")
-@click.argument("answer_file", type=_FILE_OR_DASH, default="-")
+@click.argument("answer_file", type=FILE_OR_DASH, default="-")
 @click.option(
-    "--tools", "tools_file", type=_FILE, required=True, help="JSON: a list of tools, or an object that holds `tools`."
+    "--tools", "tools_file", type=FILE, required=True, help="JSON: a list of tools, or an object that holds `tools`."
 )
-@click.option("--aliases", "aliases_file", type=_FILE, help="A JSON object: original name to offered name.")
+@click.option("--aliases", "aliases_file", type=FILE, help="A JSON object: original name to offered name.")
 @_policy_option
 @_allow_option
 def _recover(answer_file: str, tools_file: str, aliases_file: str | None, policy: str, allow: tuple[str, ...]) -> None:
@@ -142,7 +121,7 @@ def _recover(answer_file: str, tools_file: str, aliases_file: str | None, policy
     try:
         answer = raw.decode()
     except UnicodeDecodeError as error:
-        raise _Misuse(f"{answer_file}: no UTF-8: byte 0x{raw[error.start]:02x} at offset {error.start}") from None
+        raise Misuse(f"{answer_file}: no UTF-8: byte 0x{raw[error.start]:02x} at offset {error.start}") from None
     result = recover(answer, tools, policy=_policy(policy, allow))
     click.echo(json.dumps(result.to_dict(), indent=2))
     if result.status != "recovered":
@@ -161,34 +140,34 @@ def _read_tools(tools_file: str, aliases_file: str | None) -> Toolset:
     if isinstance(tools, dict) and "tools" in tools:
         tools, aliases = tools["tools"], tools.get("aliases") or {}
     if not isinstance(tools, list):
-        raise _Misuse(f"{tools_file}: expected a list of tools, or an object with `tools`")
+        raise Misuse(f"{tools_file}: expected a list of tools, or an object with `tools`")
     if aliases_file is not None:
         given = _read_json(aliases_file)
         if not isinstance(given, dict):
-            raise _Misuse(f"{aliases_file}: expected an object, original name to offered name")
+            raise Misuse(f"{aliases_file}: expected an object, original name to offered name")
         aliases = {**aliases, **given}
     try:
         return Toolset(tools, aliases=aliases)
     except (TypeError, ValueError) as error:
         at_alias = aliases_file is not None and str(error).startswith("aliases")
-        raise _Misuse(f"{aliases_file if at_alias else tools_file}: {error}") from None
+        raise Misuse(f"{aliases_file if at_alias else tools_file}: {error}") from None
 
 
 def _read_json(file: str) -> Any:
     try:
         return json.loads(Path(file).read_bytes().decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise _Misuse(f"{file}: no JSON: {error}") from None
+        raise Misuse(f"{file}: no JSON: {error}") from None
 
 
 @main.command("replay")
-@click.argument("answers", type=_FILE_OR_DASH, nargs=-1, required=True)
-@click.option("--toolsets", "toolsets_file", type=_FILE, help='JSON lines, `{"id": …, "tools": [...]}`, plain or gzip.')
+@click.argument("answers", type=FILE_OR_DASH, nargs=-1, required=True)
+@click.option("--toolsets", "toolsets_file", type=FILE, help='JSON lines, `{"id": …, "tools": [...]}`, plain or gzip.')
 @_policy_option
 @_allow_option
 @click.option("--by", multiple=True, metavar="FIELD", help="Count by this field of the rows too. Repeatable.")
 @click.option("--out", type=click.Path(dir_okay=False), help="Write one JSON line for each answer: what became of it.")
-@click.option("--baseline", "baseline_file", type=_FILE, help="An earlier --out: list every answer that changed.")
+@click.option("--baseline", "baseline_file", type=FILE, help="An earlier --out: list every answer that changed.")
 @click.option(
     "--protect",
     multiple=True,
@@ -231,27 +210,27 @@ def _replay(  # noqa: PLR0913, PLR0917 - each is an option
       130  stopped by Ctrl-C
     """
     _check_usage(protect, baseline_file, out, [*answers, toolsets_file, baseline_file])
-    errors = _Console(stderr=True)
+    errors = Terminal(stderr=True)
     try:
         baseline = None if baseline_file is None else Baseline(baseline_file)
     except ValueError as error:
-        raise _Misuse(str(error)) from None
+        raise Misuse(str(error)) from None
     toolsets, bad_toolsets = ({}, []) if toolsets_file is None else read_toolsets(toolsets_file)
     for bad in bad_toolsets:
-        _print_line(errors, bad)
+        print_line(errors, bad)
     protected = tuple((name, value) for name, _, value in (group.partition("=") for group in protect))
     plan = Plan(_policy(policy, allow), toolsets, by, protected, record=out is not None or baseline is not None)
     report = _run(answers, plan, jobs, baseline, out, errors)
-    console = _Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDTH)
+    console = output()
     _print_report(console, report, by)
     if baseline is not None:
         _print_changes(console, baseline, report)
     bad_rows = report.bad + len(bad_toolsets)
     if bad_rows:
-        _print_line(console, f"bad rows: {bad_rows:,}, each reported on standard error")
+        print_line(console, f"bad rows: {bad_rows:,}, each reported on standard error")
     for group, count in report.protected.items():
         if not count:
-            _print_line(errors, f"--protect {group} protects nothing: no answer has it")
+            print_line(errors, f"--protect {group} protects nothing: no answer has it")
     if baseline is not None and any(change.breaks for change in baseline.changes):
         raise SystemExit(1)
     if bad_rows:
@@ -270,7 +249,7 @@ def _check_usage(protect: Iterable[str], baseline: str | None, out: str | None, 
 
 
 def _run(
-    answers: tuple[str, ...], plan: Plan, jobs: int, baseline: Baseline | None, out: str | None, errors: Console
+    answers: tuple[str, ...], plan: Plan, jobs: int, baseline: Baseline | None, out: str | None, errors: Terminal
 ) -> Report:
     # Outside the stack: a full disk may be found out only when the file is closed.
     try:
@@ -281,38 +260,25 @@ def _run(
                 plan,
                 jobs=jobs,
                 baseline=baseline,
-                on_bad=lambda bad: _print_line(errors, bad),
+                on_bad=lambda bad: print_line(errors, bad),
                 on_record=lambda record: file and file.write(f"{record}\n"),
-                on_progress=stack.enter_context(_progress(answers, errors)),
+                on_progress=stack.enter_context(show_progress(answers, errors, "replay")),
             )
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise _Misuse(f"--out {out}: {error}" if out else str(error)) from None
+        raise Misuse(f"--out {out}: {error}" if out else str(error)) from None
     except BrokenProcessPool:
-        raise _Misuse("a process of --jobs died, perhaps of lack of memory") from None
-
-
-@contextmanager
-def _progress(files: Iterable[str], console: Console) -> Iterator[Callable[[int], None]]:
-    """Show a bar by bytes read, where somebody sees it."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    total = None if "-" in files else sum(Path(file).stat().st_size for file in files)
-    columns = (TextColumn("replay"), BarColumn(), TaskProgressColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("replay", total=total)
-        yield lambda done: progress.update(task, completed=done)
+        raise Misuse("a process of --jobs died, perhaps of lack of memory") from None
 
 
 # How it looks
 
 
-def _print_report(console: Console, report: Report, by: tuple[str, ...]) -> None:
+def _print_report(console: Terminal, report: Report, by: tuple[str, ...]) -> None:
     recovered, refused, text = (report.tally.status[status] for status in ("recovered", "refused", "text"))
     shaped = Count(recovered.answers + refused.answers, recovered.occurrences + refused.occurrences)
-    table = _table(["recorded answers"], _headings(report))
+    table = new_table(["recorded answers"], _headings(report))
     table.add_row("all", *_numbers(report.tally.total, report))
     table.add_row("call-shaped", *_numbers(shaped, report))
     table.add_row("  recovered", *_numbers(recovered, report))
@@ -322,12 +288,12 @@ def _print_report(console: Console, report: Report, by: tuple[str, ...]) -> None
     if report.tally.reason:
         _print_reasons(console, report)
     if report.tally.lacking:
-        table = _table(["not_allowed: it takes"], _headings(report))
+        table = new_table(["not_allowed: it takes"], _headings(report))
         for name, count in _by_size(report.tally.lacking):
             table.add_row(name, *_numbers(count, report))
         console.print(table)
     if report.tally.used:
-        table = _table(["recovered, by allowance"], ["calls", "answers"])
+        table = new_table(["recovered, by allowance"], ["calls", "answers"])
         for name, count in _by_size(report.tally.used):
             table.add_row(name or "none", f"{count.calls:,}", f"{count.answers:,}")
         console.print(table)
@@ -335,20 +301,22 @@ def _print_report(console: Console, report: Report, by: tuple[str, ...]) -> None
         _print_groups(console, report, by)
 
 
-def _print_reasons(console: Console, report: Report) -> None:
-    table = _table(["refused, by reason"], _headings(report), ["the first"])
+def _print_reasons(console: Terminal, report: Report) -> None:
+    table = new_table(["refused, by reason"], _headings(report), ["the first"])
     for name, count in _by_size(report.tally.reason):
         place, sentence = report.examples[name]
         # The reason stands at the beginning of the row.
-        example = _plain(place).append("\n").append(_plain(sentence.replace(f": {name}:", ":", 1)))
+        example = plain(place).append("\n").append(plain(sentence.replace(f": {name}:", ":", 1)))
         example.no_wrap, example.overflow = True, "ellipsis"
         table.add_row(name, *_numbers(count, report), example)
     console.print(table)
 
 
-def _print_groups(console: Console, report: Report, by: tuple[str, ...]) -> None:
+def _print_groups(console: Terminal, report: Report, by: tuple[str, ...]) -> None:
     occurrences = ["occurrences"] if report.has_occurrences else []
-    table = _table(by, ["answers", *occurrences, "call-shaped", "recovered", "refused", "text"], ["refused, by reason"])
+    table = new_table(
+        by, ["answers", *occurrences, "call-shaped", "recovered", "refused", "text"], ["refused, by reason"]
+    )
     for column, values in zip(table.columns, zip(*report.groups, strict=True), strict=False):
         column.min_width = min(max(map(len, values)), 30)
     for group, tally in sorted(report.groups.items(), key=lambda item: (OTHER_GROUPS in item[0], item[0])):
@@ -356,50 +324,38 @@ def _print_groups(console: Console, report: Report, by: tuple[str, ...]) -> None
         total = [tally.total.answers, tally.total.occurrences][: 1 + len(occurrences)]
         numbers = [f"{number:,}" for number in (*total, recovered + refused, recovered, refused, text)]
         reasons = ", ".join(f"{name} {count.answers:,}" for name, count in _by_size(tally.reason))
-        table.add_row(*map(_plain, group), *numbers, reasons)
+        table.add_row(*map(plain, group), *numbers, reasons)
     console.print(table)
 
 
-def _print_changes(console: Console, baseline: Baseline, report: Report) -> None:
+def _print_changes(console: Terminal, baseline: Baseline, report: Report) -> None:
     changes = baseline.changes
     if baseline.rules - {RULES}:
         made_by = ", ".join(sorted(baseline.rules))
-        _print_line(console, f"the baseline was made by reading rules {made_by}, this run by {RULES}")
-    _print_line(console, f"changed since the baseline: {len(changes):,} of {report.tally.total.answers:,} answers")
+        print_line(console, f"the baseline was made by reading rules {made_by}, this run by {RULES}")
+    print_line(console, f"changed since the baseline: {len(changes):,} of {report.tally.total.answers:,} answers")
     for (before, after), times in Counter((change.before, change.after) for change in changes).most_common():
-        _print_line(console, f"{times:>9,}  {before} ▶ {after}")
+        print_line(console, f"{times:>9,}  {before} ▶ {after}")
     for change in changes:
         name = "" if change.id is None else f"{change.id}  "
         line = f"{name}{change.file}:{change.line}  {change.before} ▶ {change.after}"
         if change.breaks:
             line += f"  protected: {', '.join(change.protected)}"
-        _print_line(console, line, "red" if change.breaks else "")
+        print_line(console, line, "red" if change.breaks else "")
     missing = list(islice(baseline.missing(), MOST_KEYS))
     _print_keys(console, "not in the baseline", baseline.new, baseline.new_answers)
     if baseline.new_protected_calls:
-        _print_line(console, f"  recovered among these, in a protected group: {baseline.new_protected_calls:,}", "red")
+        print_line(console, f"  recovered among these, in a protected group: {baseline.new_protected_calls:,}", "red")
     _print_keys(console, "only in the baseline", missing, sum(1 for _ in baseline.missing()))
     breaks = sum(change.breaks for change in changes)
     if breaks:
-        _print_line(console, f"answers of a protected group that became a call: {breaks:,}", "bold red")
+        print_line(console, f"answers of a protected group that became a call: {breaks:,}", "bold red")
 
 
-def _print_keys(console: Console, title: str, keys: list[str], count: int) -> None:
+def _print_keys(console: Terminal, title: str, keys: list[str], count: int) -> None:
     if count:
         more = f" and {count - len(keys):,} more" if count > len(keys) else ""
-        _print_line(console, f"{title}: {count:,} ({', '.join(keys)}{more})")
-
-
-def _table(names: Iterable[str], numbers: Iterable[str], remarks: Iterable[str] = ()) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in names:
-        table.add_column(name, overflow="fold")
-    for number in numbers:
-        # The columns that may be wrapped give way first.
-        table.add_column(number, justify="right", no_wrap=True)
-    for remark in remarks:
-        table.add_column(remark)
-    return table
+        print_line(console, f"{title}: {count:,} ({', '.join(keys)}{more})")
 
 
 def _headings(report: Report) -> list[str]:
@@ -414,13 +370,3 @@ def _numbers(count: Count, report: Report) -> list[str]:
 
 def _by_size(counts: Mapping[str, Count]) -> list[tuple[str, Count]]:
     return sorted(counts.items(), key=lambda item: (-item[1].answers, item[0]))
-
-
-def _print_line(console: Console, line: object, style: str = "") -> None:
-    # Not wrapped: a place that is broken in two can't be copied, nor found.
-    console.print(_plain(line), style=style, soft_wrap=True)
-
-
-def _plain(value: object) -> Text:
-    """Text that is shown as it is: no markup, no control characters."""
-    return Text("".join(character if character.isprintable() else "\ufffd" for character in str(value)))

@@ -1,26 +1,30 @@
-"""What stands around a block: white space, and a code fence. Walks over the answer once, forwards.
+"""What stands around blocks: white space, code fences, markers, reasoning, prose. One walk, forwards.
 
-Where a block may begin, the text goes to a `Reader`; where that stops, the envelope goes on, never back. It knows no
-policy: a fence puts its label on the result. May import: `builder`, `names`, `policy`,
-`reader`, `result`, `tables`, `text`, `toolset`.
+An answer is a sequence of segments. Where a block may begin, the text goes to a `Reader`; where that stops, the
+envelope goes on, never back. A line that begins like a call of an offered tool commits: if no whole block comes of
+it, the answer is refused, and what follows does not matter. The envelope knows no policy: each step away from the
+strict form puts its label on the result. May import: `builder`, `markers`, `names`, `policy`, `reader`, `result`,
+`tables`, `text`, `toolset`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
 
+from . import markers
 from .builder import Builder
 from .names import OPERATORS
 from .policy import Allowance, Limits
-from .reader import DONE, FAILED, READING, Reader
+from .reader import DONE, READING, Reader
 from .result import Call, Reason, Refusal, Span
-from .tables import CONSTANT, END, KEY, WORD
+from .tables import ARGUMENTS, COLON_KEY, CONSTANT, END, KEY, NAME, PLAIN_CALL, WORD
 from .text import end_of
-from .toolset import Toolset
+from .toolset import AS_CALL, Toolset, mention
 
 _BLANKS: Final = re.compile(r"[ \t\f\r\n]*")
+_SPACES: Final = re.compile(r"[ \t\f]*")
 _IN_LINE: Final = re.compile(r"[^\r\n]*")
 # Behind the opening of a fence: what may be an info string, and what follows it on the line.
 _INFO_STRING: Final = re.compile(r"[ \t]*([^\s`\[\]{}()]*)[ \t]*")
@@ -29,7 +33,9 @@ _INFO_LENGTH: Final = 300
 # A code span has fewer ticks than a fence, and no info string.
 _FENCE_TICKS: Final = 3
 # What an info string begins with, seen as a token.
-_INFO_KINDS: Final = (WORD, CONSTANT, KEY)
+_INFO_KINDS: Final = (WORD, CONSTANT, KEY, COLON_KEY, ARGUMENTS)
+# What a call begins with.
+_CALL_LIKE: Final = (NAME, PLAIN_CALL, KEY, ARGUMENTS)
 
 
 # Info strings behind which a list may stand on the same line. Any other word there could be subscripted by the list.
@@ -39,105 +45,126 @@ _LANGUAGES: Final = frozenset(
 )
 
 
+# What in a line of prose may be more than prose: its end, a marker that no quote stands before, a list behind a colon.
+_IN_PROSE: Final = re.compile(r"[\r\n<\[]|[`'\"](?:[<\[]|\Z)|:[ \t]{0,80}(?=\[|\Z)")
+# A line that may begin with a call: up to its first "(" or "=" nothing that is part of no name.
+_LINE_OF_CALL: Final = re.compile(r"[^(=\r\n,;:?'\"`\[\]{}]{1,300}[(=]")
+_LONGEST_HEAD: Final = 300
+# What makes, where it begins a line behind a block, one expression or one statement of what stands on both sides.
+_CONTINUES: Final = re.compile(r"[-+*/%&|^=!@.,;]{1,40}[ \t]{0,40}")
+
 # Where in the answer the walk is. Plain numbers, since an Enum is slow to look up by.
 _LEAD: Final = 0  # before anything but white space and comments, of the answer or of its fence
-_TICKS: Final = 1  # in the ticks that open a fence or a code span
-_INFO: Final = 2  # behind them, where an info string may stand
-_INFO_LINE: Final = 3  # in an info string, up to the end of its line
-_BLOCK: Final = 4  # in the block
-_CLOSING: Final = 5  # in the ticks that close the fence
-_TAIL: Final = 6  # behind everything but white space
-_OVER: Final = 7  # nothing that follows matters
+_LINE: Final = 1  # where a line begins, behind other segments
+_TICKS: Final = 2  # in the ticks that open a fence or a code span
+_INFO: Final = 3  # behind them, where an info string may stand
+_INFO_LINE: Final = 4  # in an info string, up to the end of its line
+_BLOCK: Final = 5  # in a block
+_BEHIND: Final = 6  # behind a block, before what closes its fence or marker, or the next segment
+_CLOSING: Final = 7  # in the ticks that close the fence
+_AFTER: Final = 8  # on the rest of the line of a segment that is closed
+_PROSE: Final = 9  # in a line of prose
+_CODE: Final = 10  # in a fence that holds no calls
+_CODE_TICKS: Final = 11  # where a line of that fence begins
+_THINKING: Final = 12  # in reasoning
+_OVER: Final = 13  # nothing that follows matters
+
+
+class Block(NamedTuple):
+    """One block that was read: the stretch of the answer with its fence and markers, and how it is labelled."""
+
+    start: int
+    end: int
+    calls: list[Call]
+    used: frozenset[Allowance]
+    # What it takes to read the block with prose beside it, and on its own.
+    beside_prose: Allowance
+    alone: Allowance | None
+    # Whether prose follows on its line, behind an end marker.
+    prose_behind: bool = False
 
 
 class Envelope:
     """The walk over one answer."""
 
-    __slots__ = (
-        "_closing",
-        "_comment_column",
-        "_final",
-        "_in_comment",
-        "_limits",
-        "_line_at",
-        "_may_be_info",
-        "_place",
-        "_reader",
-        "_refusal",
-        "_seen",
-        "_text",
-        "_tick",
-        "_ticks",
-        "_toolset",
-        "block_at",
-        "end",
-        "start",
-        "whole",
-    )
+    # What is not set by the constructor begins as said here: that spares each answer the setting.
 
-    def __init__(self, toolset: Toolset, limits: Limits) -> None:
+    # What was fed last, its place in the answer, and where in it the walk is; and how much was fed in all.
+    _text = ""
+    _base = 0
+    _at = 0
+    _seen = 0
+    _final = False
+    _place = _LEAD
+    # Where the line began that the walk is on; whether it is in a comment; the column of the first comment, or -1.
+    _line_at = 0
+    _in_comment = False
+    _comment_column = -1
+    # The fence: its character, how many of them opened it, how many were met where it closes.
+    _tick = ""
+    _ticks = 0
+    _closing = 0
+    # The marker before the block; what ends the reasoning.
+    _begins = ""
+    _close_by = ""
+    # The block being read: where it begins with its fence and marker; whether an info string could stand there too;
+    # whether it stands behind a colon within its line.
+    _reader: Reader | None = None
+    _start = 0
+    _may_be_info = False
+    _within_line = False
+    # Where the sign stands that begins the line and goes on with the block before it, or -1.
+    _sign_at = -1
+    # The last block had neither fence nor marker, and nothing was passed over since; nothing but blanks and markers
+    # stands behind the last block so far.
+    _unseparated = False
+    _only_blanks = False
+    # The column in which the block begins, and the leftmost in which a line of prose does.
+    _column = 0
+    _prose_column = 1_000_000
+    # The first place where a block was looked for, and its reader; -1 while nothing but white space was met.
+    _first: Reader | None = None
+    block_at = -1
+    # Whether that block went to the end of the answer, if only its names were offered.
+    parsed = False
+    # Whether text was passed over as prose.
+    prose = False
+    # Why a line that began like a call makes the whole answer text; why something behind a begin marker is no block,
+    # which makes it text where there are blocks besides: all or nothing.
+    committed: Refusal | None = None
+    spoiled: Refusal | None = None
+
+    def __init__(self, toolset: Toolset, limits: Limits, answer: str | None = None) -> None:
+        """`answer`: the whole of it where it is known, which allows to turn prose down unread."""
         self._toolset = toolset
         self._limits = limits
-        # What was fed and is not passed yet, and how much was fed in all.
-        self._text = ""
-        self._seen = 0
-        self._final = False
-        self._place = _LEAD
-        # Where the line began that the walk is on; whether it is in a comment; the column of the first comment, or -1.
-        self._line_at = 0
-        self._in_comment = False
-        self._comment_column = -1
-        # The fence: its character, how many of them opened it, how many were met where it closes.
-        self._tick = ""
-        self._ticks = 0
-        self._closing = 0
-        # Whether the block began where an info string could stand too.
-        self._may_be_info = False
-        self._reader: Reader | None = None
-        self._refusal: Refusal | None = None
-        # Where the block was looked for; -1 while nothing but white space was met.
-        self.block_at = -1
-        # The stretch of the answer that the block and its fence take.
-        self.start = 0
-        self.end = 0
-        # Whether the answer is a block and what may stand around it, and nothing else.
-        self.whole = False
+        self._answer = answer
+        self._calls_left = limits.calls
+        self.blocks: list[Block] = []
+        # The steps taken outside of blocks.
+        self.steps: set[Allowance] = set()
 
     @property
     def over(self) -> bool:
         """Whether nothing that follows can matter any more."""
         return self._place == _OVER
 
-    @property
-    def calls(self) -> list[Call]:
-        builder = self._builder
-        return [] if builder is None else builder.calls
-
-    @property
-    def _builder(self) -> Builder | None:
-        return None if self._reader is None else self._reader.builder
+    def first_refusal(self) -> Refusal | None:
+        """Why the first block that was looked for is none."""
+        return None if self._first is None else self._first.refusal()
 
     def used(self) -> frozenset[Allowance]:
         """The steps away from the strict reading that were taken."""
-        builder = self._builder
-        used = [] if builder is None else builder.used()
-        if self._ticks:
-            used.append(Allowance.FENCE)
+        if not (self.steps or self.prose) and len(self.blocks) == 1 and self.blocks[0].alone is None:
+            return self.blocks[0].used
+        used = set(self.steps)
+        for block in self.blocks:
+            used |= block.used
+            if self.prose or (block.alone and len(self.blocks) > 1):
+                used.add(block.beside_prose)
+            elif block.alone:
+                used.add(block.alone)
         return frozenset(used)
-
-    @property
-    def shaped(self) -> bool:
-        """Whether the first name that was read is an offered tool's."""
-        builder = self._builder
-        return builder is not None and builder.shaped
-
-    def refusal(self) -> Refusal | None:
-        """The leftmost reason to leave the answer as text; None where it is whole and no name was refused."""
-        builder = self._builder
-        noted = None if builder is None else builder.refusal
-        if noted or self.whole or self._reader is None:
-            return noted
-        return self._refusal or self._reader.refusal()
 
     def feed(self, text: str, final: bool) -> None:
         """Walk over the next piece of the answer; `final`: nothing more comes."""
@@ -147,92 +174,186 @@ class Envelope:
             # What was within the limit is read to its end, so that it makes no difference where the answer is cut.
             text = text[: limit - self._seen]
         self._seen += len(text)
-        self._text = self._text + text if self._text else text
+        if self._at < len(self._text):
+            text = self._text[self._at :] + text
+        self._text = text
+        self._base = self._seen - len(text)
+        self._at = 0
         self._final = final and not too_long
-        while self._STEPS[self._place](self):
+        steps = self._STEPS
+        while steps[self._place](self):
             pass
         if too_long and not self.over:
-            self._refusal = Refusal(Reason.TOO_LONG, Span(limit, limit + 1))
-            self._place = _OVER
+            self._commit(Refusal(Reason.TOO_LONG, Span(limit, limit + 1)))
         if final:
             self._place = _OVER
 
     # Each step goes on as far as it can; it answers whether there is more to do with what was fed.
 
     def _over(self) -> bool:
-        self._text = ""
+        self._at = len(self._text)
         return False
 
     def _lead(self) -> bool:
         """Up to the first character that is neither white space nor in a comment."""
         text = self._text
-        if self._comment_column < 0 and (text[:1] == "[" or text[:1].isalpha()):
-            # Most answers begin like this: nothing is to be passed over.
-            self._begin_block()
-            return True
-        passed = self._at()
-        # A byte order mark at the start is no part of the answer.
-        at = 1 if passed == 0 and text.startswith("\ufeff") else 0
+        at = self._at
+        first = text[at : at + 1]
+        if self._comment_column < 0 and (first.isalpha() or (first == "[" and text[at + 1 : at + 2].islower())):
+            # Most answers begin like this: nothing is to be passed over, and no marker to be looked for.
+            return self._begin_block()
+        if self._base + at == 0 and text.startswith("\ufeff"):
+            # A byte order mark at the start is no part of the answer.
+            at = 1
         while True:
             if self._in_comment:
                 at = end_of(_IN_LINE, text, at)
                 self._in_comment = at == len(text)
             begin = at
-            at = end_of(_BLANKS, text, at)
+            self._at = at = end_of(_BLANKS, text, at)
             line_end = max(text.rfind("\n", begin, at), text.rfind("\r", begin, at))
             if line_end >= 0:
-                self._line_at = passed + line_end + 1
+                self._line_at = self._base + line_end + 1
             if at == len(text):
-                self._text = ""
                 return False
-            column = passed + at - self._line_at
+            column = self._base + at - self._line_at
             if text[at] != "#":
                 break
             self._in_comment = True
             if self._comment_column < 0:
                 self._comment_column = column
-        self._text = text[at:]
         if 0 <= self._comment_column < column:
             # Indented below a comment: an excerpt of a program, and Python would not read it either.
-            self._place = _OVER
-        elif text[at] in "`~" and not self._ticks and self._comment_column < 0:
-            self._tick = text[at]
-            self.start = passed + at
-            self._place = _TICKS
+            self._place = _CODE if self._ticks else _OVER
+            self.prose = True
+            return True
+        if self._ticks:
+            return self._begin_block()
+        if self._comment_column < 0 and text[at] in "`~":
+            return self._begin_ticks()
+        return self._marker_or(self._begin_block)
+
+    def _line(self) -> bool:
+        """A line begins, behind other segments: most are prose, and only few may begin a block."""
+        if not self._skip_blanks():
+            return False
+        text = self._text
+        at = self._at
+        first = text[at]
+        if first in "`~":
+            return self._begin_ticks()
+        if first in "<[/":
+            return self._marker_or(self._begin_block if first == "[" else self._begin_prose)
+        behind = end_of(_CONTINUES, text, at) if self._unseparated else at
+        if behind == len(text) and not self._final and behind - at < 80:
+            return False
+        if first == "{" or text[behind : behind + 1] == "[" or _LINE_OF_CALL.match(text, behind) is not None:
+            self._sign_at = self._base + at if behind > at else -1
+            self._at = behind
+            return self._begin_block()
+        if not self._final and len(text) - behind <= _LONGEST_HEAD and end_of(_IN_LINE, text, at) == len(text):
+            return False
+        return self._begin_prose()
+
+    def _marker_or(self, otherwise: Callable[[], bool]) -> bool:
+        """Pass the marker that stands here; where none does, go on otherwise."""
+        text = self._text
+        start = self._at
+        if text[start] not in "<[/":
+            return otherwise()
+        found = markers.ANY.match(text, start)
+        if self._may_become_marker():
+            return False
+        if found is None:
+            return otherwise()
+        token = found.group()
+        kind = markers.KINDS[token]
+        self._at = found.end()
+        if kind == markers.BEGINS:
+            self._begins = token
+            self._start = self._base + start
+            self._place = _LEAD
+            self._comment_column = -1
+        elif kind == markers.THINKS:
+            self._close_by = markers.REASONING_MARKERS[token]
+            self.steps.add(Allowance.REASONING)
+            self._place = _THINKING
+        elif kind == markers.THOUGHT:
+            self._forget()
+        elif kind == markers.HIDES:
+            self._close_by = markers.COMMENT_MARKERS[token]
+            self._begin_prose()
+            if not self.over:
+                self._place = _THINKING
         else:
-            self._begin_block()
+            self.steps.add(Allowance.MARKER)
+            if self._only_blanks:
+                self.blocks[-1] = self.blocks[-1]._replace(end=self._base + self._at)
+            self._place = _AFTER if self.blocks or self.prose else _LEAD
+        return True
+
+    def _may_become_marker(self) -> bool:
+        """Whether more text could make a marker, or a longer one, of all that is left."""
+        rest = len(self._text) - self._at
+        return not self._final and rest < markers.LONGEST and markers.may_become_marker(self._text[self._at :])
+
+    def _forget(self) -> None:
+        """The end of reasoning that began before the answer: all so far was a part of it."""
+        self.steps = {Allowance.REASONING}
+        self.blocks = []
+        self.spoiled = None
+        self._only_blanks = False
+        self.prose = self._unseparated = self.parsed = False
+        self._first = None
+        self.block_at = -1
+        self._begins = ""
+        self._ticks = 0
+        self._comment_column = -1
+        self._place = _LEAD
+
+    def _begin_ticks(self) -> bool:
+        self.parsed = self._only_blanks = False
+        self._tick = self._text[self._at]
+        self._ticks = 0
+        if not self._begins:
+            self._start = self._base + self._at
+        self._place = _TICKS
         return True
 
     def _in_ticks(self) -> bool:
         self._ticks += self._pass_ticks()
-        if not self._text and not self._final:
+        if self._at == len(self._text) and not self._final:
             return False
-        if self._ticks < _FENCE_TICKS and self._tick == "~":
-            # No fence: operators, which the block begins with.
-            self._text = self._tick * self._ticks + self._text
-            self._ticks = 0
-            self._begin_block()
-        else:
+        if self._ticks >= _FENCE_TICKS or (self._tick == "`" and self.block_at < 0 and not self.prose):
             self._place = _INFO
-        return True
+            return True
+        # No fence: operators, or code within a line of prose.
+        self._text = self._tick * self._ticks + self._text[self._at :]
+        self._base = self._seen - len(self._text)
+        self._at = self._ticks = 0
+        return self._begin_block() if self.block_at < 0 and not self.prose else self._begin_prose()
 
     def _in_info(self) -> bool:
         """The block begins behind the line end; or at a list; or at a word, which may turn out to be the info."""
         self._place = _LEAD
+        self._comment_column = -1
         if self._ticks < _FENCE_TICKS:
             return True
         text = self._text
-        info = _INFO_STRING.match(text)
+        info = _INFO_STRING.match(text, self._at)
         assert info is not None
         end = info.end()
-        if end == len(text) < _INFO_LENGTH and not self._final:
+        if end == len(text) and end - self._at < _INFO_LENGTH and not self._final:
             self._place = _INFO
             return False
         word = info.group(1)
-        if text[end : end + 1] in ("", "\n", "\r") or (text[end] == "[" and (not word or self._is_language(info))):
-            self._text = text[end:]
+        decided = end - self._at < _INFO_LENGTH
+        if decided and (
+            text[end : end + 1] in ("", "\n", "\r") or (text[end] == "[" and (not word or self._is_language(info)))
+        ):
+            self._at = end
         else:
-            self._text = text[info.start(1) :]
+            self._at = info.start(1)
             self._may_be_info = True
         return True
 
@@ -240,91 +361,373 @@ class Envelope:
         return info.group(1) in _LANGUAGES and info.end(1) < info.end()
 
     def _in_info_line(self) -> bool:
-        self._text = self._text[end_of(_IN_LINE, self._text, 0) :]
-        if not self._text:
+        self._at = end_of(_IN_LINE, self._text, self._at)
+        if self._at == len(self._text):
             return False
         self._place = _LEAD
         return True
 
-    def _begin_block(self) -> None:
-        self.block_at = self._at()
-        self._reader = Reader(self._toolset, self._limits, self.block_at)
+    def _begin_block(self) -> bool:
+        self.parsed = self._only_blanks = False
+        at = self._base + self._at
+        reader = Reader(self._toolset, self._limits, at)
+        if self.block_at < 0 and not self.prose:
+            self.block_at = at
+            self._first = reader
+        self._reader = reader
+        self._column = at - self._line_at
         self._place = _BLOCK
-        if not self._ticks:
-            self.start = self.block_at
+        if not (self._ticks or self._begins):
+            self._start = at
+        return True
 
     def _in_block(self) -> bool:
         reader = self._reader
         assert reader is not None
-        outcome = reader.feed(self._text, self._final)
-        self._text = ""
+        outcome = reader.feed(self._text, self._final, self._at)
         if outcome == READING:
+            self._at = len(self._text)
             return False
-        self.end = reader.end
-        if outcome == FAILED and self._may_be_info and reader.builder is None and reader.stopped_by in _INFO_KINDS:
-            self._may_be_info = False
-            self._text = reader.rest()
-            self._place = _INFO_LINE
-            return True
-        self._place = _OVER
-        if outcome == DONE:
-            if reader.stopped_by == END:
-                self._end_unclosed()
-            elif self._ticks:
-                self._text = reader.rest()
-                self._place = _CLOSING
+        builder = reader.builder
+        whole = builder is not None and outcome == DONE and builder.refusal is None and builder.calls != []
+        if (
+            builder is not None
+            and whole
+            and reader is self._first
+            and reader.stopped_by == END
+            and not (self._ticks or self._begins)
+        ):
+            # Most answers are one block and nothing else.
+            self._add_block(builder, reader.end)
+            self._place = _OVER
+            return False
+        # The reader may have held some of the answer back: what it has is what is left.
+        self._text, self._base, self._at = reader.rest()
+        if self._sign_at >= 0:
+            return self._behind_sign(reader)
+        if outcome == DONE and reader.stopped_by == END:
+            span = 0 < self._ticks < _FENCE_TICKS
+            if reader is self._first and not self.prose and builder is not None and builder.names:
+                # Whether or not the names are offered; a code span that is not closed is none.
+                self.parsed = not span
+            if not whole:
+                self._reject(reader)
+            elif span:
+                end = self._seen
+                self._commit(
+                    Refusal(
+                        Reason.TRUNCATED,
+                        Span(end, end),
+                        (f"'{self._tick * self._ticks}'",),
+                    )
+                )
+            else:
+                self._accept(reader.end)
+        elif whole or (outcome == DONE and self._ticks):
+            self._place = _BEHIND
+        else:
+            self._reject(reader)
         return True
 
-    def _end_unclosed(self) -> None:
-        """The answer ends behind the block: a fence may be left open, a code span is none then."""
-        if 0 < self._ticks < _FENCE_TICKS:
-            self._refusal = Refusal(Reason.TRUNCATED, Span(self._seen, self._seen), (f"'{self._tick * self._ticks}'",))
+    def _behind_sign(self, reader: Reader) -> bool:
+        """What a sign joins to the block before it: a call of an offered tool makes an expression of both."""
+        at, self._sign_at = self._sign_at, -1
+        if reader.builder is not None and reader.builder.commits():
+            self._commit(Refusal(Reason.OPERATOR, Span(at, at + 1)))
         else:
-            self.whole = True
+            self._reject(reader)
+        return True
+
+    def _behind(self) -> bool:
+        """A whole block, and something behind it: what closes its fence, a marker, another line, or what spoils it."""
+        reader = self._reader
+        assert reader is not None
+        text = self._text
+        at = self._at
+        if reader.passed_token():
+            return self._behind_word(reader)
+        first = text[at : at + 1]
+        if self._ticks:
+            if first == self._tick:
+                self._closing = 0
+                self._place = _CLOSING
+            else:
+                self._reject(reader)
+            return True
+        if first == "<" or (first == "[" and reader.ends_line()):
+            found = markers.ANY.match(text, at)
+            if self._may_become_marker():
+                return False
+            if found is not None:
+                self._accept(reader.end)
+                if not self.over:
+                    self.blocks[-1] = self.blocks[-1]._replace(end=self._base + at)
+                return True
+        if not reader.ends_line():
+            self._reject(reader)
+            return True
+        self._accept(reader.end)
+        if not self.over:
+            self._place = _LINE
+        return True
+
+    def _behind_word(self, reader: Reader) -> bool:
+        """A whole block, and a word, a name or a string behind it, which are passed already."""
+        if self._ticks or not reader.ends_line():
+            self._reject(reader)
+        elif reader.stopped_by in _CALL_LIKE:
+            # A call behind a list: they are not mixed.
+            self._commit(reader.refusal())
+        else:
+            self._accept(reader.end)
+            if not self.over:
+                self._begin_prose()
+        return True
+
+    def _accept(self, end: int) -> None:
+        """The block is whole: it is one of the answer's."""
+        reader = self._reader
+        assert reader is not None
+        builder = reader.builder
+        assert builder is not None
+        plain = not (self._ticks or self._begins)
+        if plain and self._column > self._prose_column and not self._within_line:
+            # Indented below a line that is no call: a line of a program, or of an example, as all around it may be.
+            self.blocks = []
+            self._place = _OVER
+            return
+        if plain and self._unseparated and not self._within_line:
+            # Lists and bare calls are not mixed.
+            self._commit(
+                Refusal(
+                    Reason.TRAILING_TEXT,
+                    Span(reader.offset, reader.offset + 1),
+                    ("the end",),
+                )
+            )
+            return
+        if builder.unclosed and not self._may_be_unclosed(reader):
+            self._commit(reader.refusal())
+            return
+        self._calls_left -= len(builder.calls)
+        if self._calls_left < 0:
+            self._commit(Refusal(Reason.TOO_MANY_CALLS, builder.calls[self._calls_left].span))
+            return
+        self._add_block(builder, end)
+        self._unseparated = plain
+        self._only_blanks = True
+        self._within_line = 0 < self._ticks < _FENCE_TICKS
+        self._ticks = 0
+        self._begins = ""
+        self._may_be_info = False
+        self._place = _AFTER
+
+    def _add_block(self, builder: Builder, end: int) -> None:
+        used = builder.used()
+        alone = None
+        beside = Allowance.PROSE_LIST if builder.is_list else Allowance.PROSE_LINES
+        if self._begins:
+            used.add(Allowance.MARKER)
+        if self._ticks:
+            alone = Allowance.FENCE
+            beside = Allowance.PROSE_FENCE
+        self.blocks.append(Block(self._start, end, builder.calls, frozenset(used), beside, alone))
+
+    def _may_be_unclosed(self, reader: Reader) -> bool:
+        """A list may lack its end only where the answer ends, or the fence or marker around it does."""
+        return reader.stopped_by == END or self._ticks > 0 or self._text[self._at : self._at + 1] == "<"
+
+    def _reject(self, reader: Reader) -> None:
+        """No block: prose, but where the line was committed to being a call."""
+        builder = reader.builder
+        if builder is None and self._may_be_info and (reader.stopped_by in _INFO_KINDS or reader.passed_token()):
+            self._may_be_info = False
+            self._place = _INFO_LINE
+            return
+        if builder is not None and builder.commits() and not self._within_line:
+            self._commit(reader.refusal())
+            return
+        if self._begins and builder is not None and self.spoiled is None:
+            self.spoiled = reader.refusal()
+        in_fence = self._ticks >= _FENCE_TICKS
+        if not (in_fence or self._within_line):
+            self._prose_column = min(self._prose_column, self._column)
+        self._begins = ""
+        self._may_be_info = self._within_line = False
+        self.prose = True
+        self._unseparated = False
+        if self._is_prose_alone():
+            self._place = _OVER
+        elif in_fence:
+            self._place = _CODE
+        else:
+            self._ticks = 0
+            self._place = _LINE if reader.ends_line() and not reader.passed_token() else _PROSE
+
+    def _commit(self, refusal: Refusal) -> None:
+        self.committed = refusal
+        self._place = _OVER
 
     def _in_closing(self) -> bool:
+        reader = self._reader
+        assert reader is not None
         self._closing += self._pass_ticks()
-        if not self._text and not self._final:
+        rest = self._at < len(self._text)
+        if not rest and not self._final:
             return False
-        closes = self._closing >= self._ticks if self._ticks >= _FENCE_TICKS else self._closing == self._ticks
-        if closes:
-            self.end = self._at()
-        # Else what stopped the block is the reason.
-        self._place = _TAIL if closes else _OVER
+        span = self._ticks < _FENCE_TICKS
+        if self._closing != self._ticks if span else self._closing < self._ticks:
+            self._reject(reader)
+            return True
+        builder = reader.builder
+        if builder is None or builder.refusal is not None or not builder.calls:
+            parsed = reader is self._first and not self.prose and builder is not None and builder.names > 0
+            self._ticks = 0
+            self._reject(reader)
+            if not self.over or parsed:
+                self.parsed = parsed
+                self._place = _AFTER
+            return True
+        self._accept(self._base + self._at)
         return True
 
-    def _tail(self) -> bool:
-        if self._skip_blanks():
-            at = self._at()
-            reason = Reason.OPERATOR if self._text[0] in OPERATORS else Reason.TRAILING_TEXT
-            self._refusal = Refusal(reason, Span(at, at + 1), ("the end",))
-            self._place = _OVER
+    def _after(self) -> bool:
+        """On the line of a segment that is closed: nothing, or a marker, or text that is prose or spoils the block."""
+        text = self._text
+        self._at = at = end_of(_SPACES, text, self._at)
+        if at == len(text):
+            return False
+        # Behind a code span, to the end of the answer, nothing may stand; behind a fence nothing on its line.
+        span = self._within_line
+        if text[at] in "\r\n":
+            if span:
+                self._at = end_of(_BLANKS, text, at)
+                return self._spoil() if self._at < len(text) else False
+            self._place = _LINE
             return True
-        self.whole = self._final
-        return False
+        if text[at] in "<[" and not span:
+            return self._marker_or(self._prose_behind)
+        if self._only_blanks and (self.blocks[-1].alone or text[at] in OPERATORS):
+            return self._spoil()
+        return self._prose_behind()
 
-    def _at(self) -> int:
-        """The place in the answer of what is not passed yet."""
-        return self._seen - len(self._text)
+    def _prose_behind(self) -> bool:
+        if self._only_blanks:
+            self.blocks[-1] = self.blocks[-1]._replace(prose_behind=True)
+        return self._begin_prose()
+
+    def _spoil(self) -> bool:
+        at = self._base + self._at
+        reason = Reason.OPERATOR if self._text[self._at] in OPERATORS else Reason.TRAILING_TEXT
+        self._commit(Refusal(reason, Span(at, at + 1), ("the end",)))
+        return True
+
+    def _begin_prose(self) -> bool:
+        self.prose = True
+        self.parsed = self._only_blanks = False
+        self._prose_column = min(self._prose_column, self._base + self._at - self._line_at)
+        self._unseparated = self._within_line = False
+        self._place = _OVER if self._is_prose_alone() else _PROSE
+        return True
+
+    def _is_prose_alone(self) -> bool:
+        """Whether it is known that no block can follow: no tool is named, and no reasoning ends. Asked once."""
+        answer, self._answer = self._answer, None
+        if answer is None or self.blocks or mention(answer, self._toolset) == AS_CALL:
+            return False
+        return not markers.may_end_reasoning(answer)
+
+    def _in_prose(self) -> bool:
+        """Up to the end of the line, or to a marker or a list within it."""
+        text = self._text
+        found = _IN_PROSE.search(text, self._at)
+        if found is None:
+            self._at = len(text)
+            return False
+        self._at = found.start()
+        sign = text[self._at]
+        if sign in "\r\n":
+            self._place = _LINE
+            return True
+        if sign in "`'\"":
+            # A marker in quotes is talked about.
+            if found.end() == self._at + 1:
+                return False
+            self._at = found.end()
+            return True
+        if sign == ":":
+            if found.end() == len(text):
+                return False
+            self._at = found.end()
+            self._within_line = True
+            return self._begin_block()
+        return self._marker_or(self._pass_sign)
+
+    def _pass_sign(self) -> bool:
+        self._at += 1
+        return True
+
+    def _in_code(self) -> bool:
+        """In a fence that holds no calls: up to the end of the line."""
+        self._at = end_of(_IN_LINE, self._text, self._at)
+        if self._at == len(self._text):
+            return False
+        self._closing = 0
+        self._place = _CODE_TICKS
+        return True
+
+    def _in_code_ticks(self) -> bool:
+        """Where a line of that fence begins: ticks may close it."""
+        if not self._closing and not self._skip_blanks():
+            return False
+        self._closing += self._pass_ticks()
+        if self._at == len(self._text) and not self._final:
+            return False
+        closes = self._closing >= self._ticks
+        self._place = _PROSE if closes else _CODE
+        if closes:
+            self._ticks = 0
+        return True
+
+    def _thinking(self) -> bool:
+        close = self._text.find(self._close_by, self._at)
+        if close < 0:
+            self._at = max(self._at, len(self._text) - len(self._close_by) + 1)
+            return False
+        self._at = close + len(self._close_by)
+        self._comment_column = -1
+        self._place = _LINE if self.prose or self.blocks else _LEAD
+        return True
 
     def _skip_blanks(self) -> bool:
-        self._text = self._text[end_of(_BLANKS, self._text, 0) :]
-        return bool(self._text)
+        begin = self._at
+        self._at = end_of(_BLANKS, self._text, begin)
+        line_end = max(self._text.rfind("\n", begin, self._at), self._text.rfind("\r", begin, self._at))
+        if line_end >= 0:
+            self._line_at = self._base + line_end + 1
+        return self._at < len(self._text)
 
     def _pass_ticks(self) -> int:
-        rest = self._text.lstrip(self._tick)
-        passed = len(self._text) - len(rest)
-        self._text = rest
-        return passed
+        text = self._text
+        at = self._at
+        while text[self._at : self._at + 1] == self._tick:
+            self._at += 1
+        return self._at - at
 
     # By place.
     _STEPS: ClassVar[tuple[Callable[[Envelope], bool], ...]] = (
         _lead,
+        _line,
         _in_ticks,
         _in_info,
         _in_info_line,
         _in_block,
+        _behind,
         _in_closing,
-        _tail,
+        _after,
+        _in_prose,
+        _in_code,
+        _in_code_ticks,
+        _thinking,
         _over,
     )

@@ -13,6 +13,7 @@ from .names import OPERATORS
 from .tables import (
     ARGUMENTS,
     COLON,
+    COLON_KEY,
     COMMA,
     CONSTANT,
     KEY,
@@ -21,6 +22,7 @@ from .tables import (
     LSQB,
     NAME,
     NEWLINE,
+    PLAIN_CALL,
     RBRACE,
     RPAR,
     RSQB,
@@ -37,7 +39,7 @@ NUMBER_LIKE: Final = -3
 OTHERWISE: Final = -4
 FIRST: Final = {
     **dict.fromkeys("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_\\", NAME_LIKE),
-    **dict.fromkeys("'\"", STRING_LIKE),
+    **dict.fromkeys("'\"\u201c\u2018", STRING_LIKE),
     **dict.fromkeys("0123456789.", NUMBER_LIKE),
     ",": COMMA,
     ")": RPAR,
@@ -54,14 +56,19 @@ FIRST: Final = {
     "\r": NEWLINE,
 }
 QUOTES: Final = ("'", '"')
+# Smart quotes: what opens a string, and what closes it.
+SMART_QUOTES: Final = {"\u201c": "\u201d", "\u2018": "\u2019"}
+# How far a pair of quotes inside a string is looked for: around words, not around paragraphs.
+LONGEST_PAIR: Final = 200
 PREFIXES: Final = frozenset("rRuU")
 DIGITS: Final = frozenset("0123456789")
 
 # White space within a line.
-SPACES: Final = re.compile("[ \t\f]*")
+SPACES: Final = re.compile("[ \t\f]*+")
 SPACES_AND_LINE_ENDS: Final = re.compile("[ \t\f\r\n]*")
 COMMENT: Final = re.compile(r"[^\r\n]*")
-OPERATOR_PATTERN: Final = re.compile(r"[=*/%&|^~<>@!]+")
+LONGEST_OPERATOR: Final = 256
+OPERATOR_PATTERN: Final = re.compile(r"[=*/%%&|^~<>@!]{1,%d}" % LONGEST_OPERATOR)
 # One of the ARGUMENTS of the grammar, with the comma behind it where another may follow. Its groups are the key, then
 # a string, an integer, a float or a constant.
 PLAIN_ARGUMENT: Final = re.compile(
@@ -74,16 +81,19 @@ PLAIN_ARGUMENT: Final = re.compile(
 PLAIN_STRINGS: Final = 3
 PLAIN_INTEGER: Final = 4
 PLAIN_CONSTANT: Final = 6
-ASCII_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[. ][A-Za-z0-9_]+)*")
+ASCII_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+(?:[. ][A-Za-z0-9_]++)*+")
 ASCII_WORD: Final = re.compile(r"[A-Za-z0-9_]*")
 # What joins the words of a name: a dot, a space, or operators with at most a space on either side.
 JOINT: Final = re.compile(r"\.| ?[%s]{1,256} ?| " % re.escape("".join(sorted(OPERATORS - {"="}))))
 # What a number may be made of, whether or not it is one.
-NUMBER_PATTERN: Final = re.compile(r"0[xXoObB][\w.]*|(?:[\d_.]|[eE][+-]?|\w)+", re.ASCII)
+NUMBER_PATTERN: Final = re.compile(r"0[xXoObB][\w.]*+|(?:[\d_.]|[eE][+-]?|\w)++", re.ASCII)
+# The rest of it, where its beginning was looked at before.
+HEX_MORE: Final = re.compile(r"[\w.]*+", re.ASCII)
+NUMBER_MORE: Final = re.compile(r"(?:[\d_.]|[eE][+-]?|\w)*+", re.ASCII)
 # Behind an ASCII name these leave no doubt that it has ended, and is no more than a word.
-_ENDS_NAME: Final = frozenset(",:;)]}[{?`'\"")
+_ENDS_NAME: Final = frozenset(",;)]}[{?`'\"")
 MAY_BE_BLANK: Final = frozenset((" ", "\t", "\f", "\r", "\n", "#", "\\"))
-NAMED: Final = frozenset((NAME, KEY, ARGUMENTS, WORD, CONSTANT))
+NAMED: Final = frozenset((NAME, PLAIN_CALL, KEY, COLON_KEY, ARGUMENTS, WORD, CONSTANT))
 
 
 def end_of_line_join(text: str, at: int, final: bool) -> int:

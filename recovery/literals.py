@@ -20,6 +20,12 @@ class Fault(NamedTuple):
     end: int
 
 
+class LeadingZero(NamedTuple):
+    """An integer of two or more digits that begins with 0: a string or an integer, as the schema says."""
+
+    lexeme: str
+
+
 CONSTANTS: Final[dict[str, bool | None]] = {
     "True": True,
     "False": False,
@@ -48,6 +54,18 @@ _PLAIN_ESCAPES: Final = {
     "\r": "",
     "\r\n": "",
 }
+# With the single quote, which a string in single quotes needs.
+_JSON_ESCAPES: Final = {
+    "b": "\b",
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "/": "/",
+    "\\": "\\",
+    '"': '"',
+    "'": "'",
+}
 # Letters that promise more than follows: where the pattern falls back to one of them, the escape is malformed.
 _PROMISES: Final = frozenset("xuUN")
 _UNESCAPED_PAIR: Final = re.compile(r"\\(?:\r\n|[\s\S])")
@@ -55,8 +73,10 @@ _LINE_BREAK: Final = re.compile(r"[\r\n]")
 
 _DIGITS: Final = r"[0-9](?:_?[0-9])*"
 _INTEGER: Final = re.compile(
-    r"0[xX](?:_?[0-9a-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+|[1-9](?:_?[0-9])*|0", re.ASCII
+    r"0[xX](?:_?[0-9a-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+|[1-9](?:_?[0-9])*|0",
+    re.ASCII,
 )
+_LEADING_ZERO: Final = re.compile("0[0-9]+")
 _FLOAT: Final = re.compile(
     rf"(?:(?:{_DIGITS}\.(?:{_DIGITS})?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?|{_DIGITS}[eE][+-]?{_DIGITS})"
 )
@@ -68,8 +88,8 @@ _UNFINISHED: Final = re.compile(
 _INFINITE: Final = (float("inf"), float("-inf"))
 
 
-def decode_string(body: str, raw: bool) -> str | Fault:
-    """The value of what stands between a string's quotes."""
+def decode_string(body: str, raw: bool, json: bool) -> str | Fault:
+    """The value of what stands between a string's quotes; `json`: with the escapes of JSON, not of Python."""
     if not body.isascii():
         lone = _SURROGATE.search(body)
         if lone is not None:
@@ -83,7 +103,7 @@ def decode_string(body: str, raw: bool) -> str | Fault:
         escape = _ESCAPE.match(body, at)
         # A string never ends in half an escape, so that at least one character follows the backslash.
         assert escape is not None
-        character = _decode_escape(escape)
+        character = _decode_json_escape(escape) if json else _decode_escape(escape)
         if character is None:
             return Fault(Reason.BAD_STRING, at, escape.end())
         parts.append(body[done:at])
@@ -108,6 +128,13 @@ def _decode_escape(escape: re.Match[str]) -> str | None:
         return _named_character(name)
     code = int(two or four or eight, 16)
     return chr(code) if code <= 0x10FFFF else None
+
+
+def _decode_json_escape(escape: re.Match[str]) -> str | None:
+    """The character an escape of JSON stands for (RFC 8259, 7); None where JSON has no such escape."""
+    if escape.group(3) is not None:
+        return chr(int(escape.group(3), 16))
+    return _JSON_ESCAPES.get(escape.group()[1:])
 
 
 def _named_character(name: str) -> str | None:
@@ -137,7 +164,7 @@ def breaks_line(body: str) -> bool:
     return _LINE_BREAK.search(body) is not None and _LINE_BREAK.search(_UNESCAPED_PAIR.sub("", body)) is not None
 
 
-def decode_number(lexeme: str, most_digits: int) -> int | float | Fault:
+def decode_number(lexeme: str, most_digits: int) -> int | float | LeadingZero | Fault:
     """The value of a number without its sign. `most_digits` bounds its length in characters."""
     if len(lexeme) > most_digits:
         return Fault(Reason.TOO_MANY_DIGITS, 0, len(lexeme))
@@ -150,6 +177,8 @@ def decode_number(lexeme: str, most_digits: int) -> int | float | Fault:
         # Written in another base it may be short and still have too many digits: each has more than three bits.
         too_large = value.bit_length() > 3 * most_digits and value >= 10**most_digits
         return Fault(Reason.TOO_MANY_DIGITS, 0, len(lexeme)) if too_large else value
+    if _LEADING_ZERO.fullmatch(lexeme):
+        return LeadingZero(lexeme)
     if _FLOAT.fullmatch(lexeme):
         fraction = float(lexeme)
         return fraction if fraction not in _INFINITE else Fault(Reason.NOT_JSON, 0, len(lexeme))

@@ -2,18 +2,22 @@
 
 Section "Names" of the design to the letter: nothing is folded, cut off or guessed, because with `search` and
 `msearch` offered a guess is a wrong call. A look-up is a handful of dict look-ups, however many tools there are.
-May import: `result`, `toolset`.
+May import: `policy` (for the names of allowances), `result`, `toolset`.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
+from .policy import Allowance
 from .result import Reason
 from .toolset import Tool, Toolset
 
 # What makes an expression of the text beside it. A name that holds one is arithmetic: `a-b(x=1)`, `a/b(x=1)`.
 OPERATORS: Final[frozenset[str]] = frozenset("+-*/%&|^~<>@!=")
+
+# What may stand before a call as a wrapper around it. `print(…)` is one too, but that the grammar reads.
+WRAPPING_WORDS: Final = ("await", "return")
 
 # Words behind which, in some language that models write, a call is an expression or opens a definition: `not f(x=1)`
 # says something about `f`, so it can't be taken for `not_f` where both are offered. A word too many costs a call only
@@ -54,6 +58,46 @@ def resolve(written: str, toolset: Toolset) -> Tool | Reason:
     return found
 
 
+class Widened(NamedTuple):
+    """A tool found by a step away from the strict rules, and how many characters of the written name are not its."""
+
+    tool: Tool
+    used: tuple[Allowance, ...]
+    skipped: int
+
+
+def widen(written: str, toolset: Toolset) -> Widened | None:
+    """The tool that a name means which `resolve` refused, by the allowances for names; None where there is none.
+
+    wrapper: `await f`, `return f`, where neither word is an offered tool. namespace: one of the toolset's prefixes and
+    a dot, `functions.f`. exact_operator_name: an offered name or alias that is not words, letter for letter.
+    """
+    word, space, rest = written.partition(" ")
+    if space and word in WRAPPING_WORDS and word not in toolset:
+        return _widen_rest(rest, toolset, Allowance.WRAPPER, len(word) + 1)
+    prefix, dot, rest = written.partition(".")
+    if dot and prefix in toolset.namespaces:
+        found = _widen_rest(rest, toolset, Allowance.NAMESPACE, 0)
+        if found is not None:
+            return found
+    tool = toolset._exact.get(written)
+    alias = toolset._alias.get(written)
+    if operator_at(written) < 0 or (tool and alias and tool is not alias):
+        return None
+    found_tool = tool or alias
+    return Widened(found_tool, (Allowance.EXACT_OPERATOR_NAME,), 0) if found_tool else None
+
+
+def _widen_rest(rest: str, toolset: Toolset, step: Allowance, skipped: int) -> Widened | None:
+    found = resolve(rest, toolset)
+    if isinstance(found, Tool):
+        return Widened(found, (step,), skipped)
+    further = widen(rest, toolset)
+    if further is None or step in further.used:
+        return None
+    return Widened(further.tool, (step, *further.used), skipped + further.skipped)
+
+
 def operator_at(written: str) -> int:
     """Where the first operator sign of `written` stands, or -1."""
     return next((at for at, character in enumerate(written) if character in OPERATORS), -1)
@@ -61,7 +105,10 @@ def operator_at(written: str) -> int:
 
 def operator_end(written: str, at: int) -> int:
     """Where the operator that begins at `at` ends: `//` is one operator."""
-    return next((end for end in range(at, len(written)) if written[end] not in OPERATORS), len(written))
+    return next(
+        (end for end in range(at, len(written)) if written[end] not in OPERATORS),
+        len(written),
+    )
 
 
 def _joined(written: str) -> str:

@@ -87,12 +87,19 @@ class Parser:
             if action >= 0:
                 return action > 0
             rule = -1 - action
-            del states[-LENGTH[rule] :]
+            del states[len(states) - LENGTH[rule] :]
             states.append(GOTO[states[-1] * ORIGINS + ORIGIN[rule]])
 
     def can_end(self) -> bool:
         """Whether the block could end here."""
         return self.accepts(END)
+
+    def end(self) -> None:
+        """The block ends here although another token follows: build what the end completes; the states stay."""
+        states = self._states
+        self._states = list(states)
+        self.push(END)
+        self._states = states
 
     def wants_value(self) -> bool:
         """Whether a value could stand here."""
@@ -109,4 +116,4 @@ class Parser:
 
 def begins_block(kind: int) -> bool:
     """Whether a token of this kind can be the first of a block."""
-    return ACTION[kind] > 0
+    return ACTION[kind] != 0

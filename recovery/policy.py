@@ -17,10 +17,46 @@ class Allowance(StrEnum):
     """One named step away from the strict reading."""
 
     FENCE = "fence"
-    MARKDOWN_ESCAPE = "markdown_escape"
+    PROSE_FENCE = "prose_fence"
+    PROSE_LIST = "prose_list"
+    PROSE_LINES = "prose_lines"
+    QUOTED = "quoted"
+    JSON = "json"
+    POSITIONAL = "positional"
     SINGLE_DICT = "single_dict"
+    BARE_WORD = "bare_word"
+    MARKDOWN_ESCAPE = "markdown_escape"
+    WRAPPER = "wrapper"
+    UNCLOSED_LIST = "unclosed_list"
+    SEPARATE_LISTS = "separate_lists"
     RAW_NEWLINE = "raw_newline"
+    NAMESPACE = "namespace"
+    COLON = "colon"
+    LEADING_ZERO = "leading_zero"
+    QUOTE_REPAIR = "quote_repair"
+    SMART_QUOTES = "smart_quotes"
+    EXACT_OPERATOR_NAME = "exact_operator_name"
+    MARKER = "marker"
+    REASONING = "reasoning"
 
+
+# What has not earned to be on by default, by recorded answers and by recorded texts that must stay text
+# (docs/evidence.md); every other allowance made no call of such a text, nor read an answer wrongly.
+_NOT_BY_DEFAULT: Final = frozenset(
+    (
+        # "Here is an example of how to call it:", and the example; snippets of programs in a chat.
+        Allowance.PROSE_FENCE,
+        Allowance.PROSE_LIST,
+        # The lines of a program that happen to be whole calls, below lines that are none.
+        Allowance.PROSE_LINES,
+        # `return f()`, `x = f()`: programs are written like that, seldom calls.
+        Allowance.WRAPPER,
+        # Made no call of a text, but a word without quotes may be a variable as well.
+        Allowance.BARE_WORD,
+        # Neither, but where names are escaped, a backslash in a string may be one for Markdown as well.
+        Allowance.MARKDOWN_ESCAPE,
+    )
+)
 
 # Python refuses to read or write an integer of more decimal digits unless told otherwise, and so does `json`.
 _MOST_DIGITS: Final = 4_300
@@ -84,7 +120,10 @@ class Policy(Frozen):
             raise TypeError("Policy.allow must be a collection of allowances, not one string")
         if limits is not None and not isinstance(limits, Limits):
             raise TypeError(f"Policy.limits must be a Limits, not {type(limits).__name__}")
-        self._set(frozenset(map(_allowance, allow)), limits if limits is not None else Limits())
+        self._set(
+            frozenset(map(_allowance, allow)),
+            limits if limits is not None else Limits(),
+        )
 
     @classmethod
     def strict(cls, limits: Limits | None = None) -> Policy:
@@ -93,8 +132,11 @@ class Policy(Frozen):
 
     @classmethod
     def default(cls, limits: Limits | None = None) -> Policy:
-        """The allowances that have earned it. None has yet: the evidence is not measured."""
-        return cls((), limits)
+        """The allowances that have earned it: no recorded text that must stay text became a call by them.
+
+        And none of what they newly recovered was read wrongly (docs/evidence.md).
+        """
+        return cls(frozenset(Allowance) - _NOT_BY_DEFAULT, limits)
 
     @classmethod
     def lenient(cls, limits: Limits | None = None) -> Policy:

@@ -9,32 +9,49 @@ from __future__ import annotations
 
 from typing import Final
 
-from .builder import Builder
+from .builder import Builder, Inner
 from .names import operator_at, operator_end
-from .parser import TAKEN, UNEXPECTED, WHOLE, Parser, begins_block
+from .parser import REFUSED, TAKEN, UNEXPECTED, WHOLE, Parser, begins_block
 from .policy import Limits
 from .result import Reason, Refusal, Span
 from .scanner import MORE, Scanner
-from .tables import END, NAME, OPERATOR, SIGN, WORD
+from .tables import ARGUMENTS, COLON_KEY, CONSTANT, END, KEY, LSQB, NAME, OPERATOR, PLAIN_CALL, SIGN, STRING, WORD
 from .toolset import Toolset
 
 READING: Final = 0
 DONE: Final = 1
 FAILED: Final = 2
 
+# Tokens of which the beginning may have been let go by the time it is known what they are.
+_PASSED: Final = frozenset((WORD, CONSTANT, NAME, PLAIN_CALL, KEY, COLON_KEY, ARGUMENTS, STRING))
+
 
 class Reader:
     """The reading of one block that begins at `offset` in the answer."""
 
-    __slots__ = ("_limits", "_parser", "_scanner", "_toolset", "_unread", "at", "builder", "stopped_by")
+    __slots__ = (
+        "_inner",
+        "_limits",
+        "_parser",
+        "_scanner",
+        "_toolset",
+        "_unread",
+        "at",
+        "builder",
+        "offset",
+        "stopped_by",
+    )
 
-    def __init__(self, toolset: Toolset, limits: Limits, offset: int) -> None:
+    def __init__(self, toolset: Toolset, limits: Limits, offset: int, *, inner: bool = False) -> None:
+        """`inner`: the text is the value of a string, in which no string is read further."""
+        self._inner = inner
         self._toolset = toolset
         self._limits = limits
         self._scanner = Scanner(limits, offset)
         # Made for the first token that can begin a block: most answers have none.
         self._parser: Parser | None = None
         self.builder: Builder | None = None
+        self.offset = offset
         # Where the reading stopped, and the kind of token there.
         self.at = offset
         self.stopped_by = END
@@ -47,32 +64,64 @@ class Reader:
 
     @property
     def end(self) -> int:
-        """Where the last bracket that was outermost closed: the end of a whole block."""
-        return self._scanner.closed_at
+        """Where a whole block ends: where the last bracket that was outermost closed; a list may lack it."""
+        unclosed = self.builder is not None and self.builder.unclosed
+        return self.at if unclosed else self._scanner.closed_at
 
-    def rest(self) -> str:
-        """What was fed and stands at `at` or behind it."""
-        return self._scanner.rest(self.at)
+    def ends_line(self) -> bool:
+        """Whether a line ended behind the last bracket that closed."""
+        return self._scanner.newline_at >= self._scanner.closed_at
 
-    def feed(self, text: str, final: bool) -> int:
-        """Read the next piece of the answer; `final`: nothing more comes."""
+    def rest(self) -> tuple[str, int, int]:
+        """What was fed and is not dropped yet, its place in the answer, and where in it to go on.
+
+        A name or a string may have been let go when it turned out not to fit, so behind such a token it goes on.
+        """
+        return self._scanner.rest(self.at if not self.passed_token() else self._scanner.resumes_at(self.stopped_by))
+
+    def passed_token(self) -> bool:
+        """Whether it goes on behind the token that the reading stopped at, not before it."""
+        return self._unread is not None or self.stopped_by in _PASSED
+
+    def feed(self, text: str, final: bool, at: int = 0) -> int:
+        """Read the next piece of the answer, from `at` on where it is the first; `final`: nothing more comes."""
         scan = self._scanner.scan
-        self._scanner.feed(text, final)
+        self._scanner.feed(text, final, at)
         if self._parser is None:
             kind = scan()
             if kind < 0:
                 return self._unreadable(kind)
             if not begins_block(kind):
                 return self._stop(kind, FAILED)
-            self._begin().push(kind)
+            parser = self._begin()
+            if self.builder is not None:
+                self.builder.is_list = kind == LSQB
+            if parser.push(kind) == REFUSED:
+                return self._stop(kind, FAILED)
         return self._read(self._begin())
 
     def _begin(self) -> Parser:
         """The parser of the block."""
         if self._parser is None:
-            self.builder = Builder(self._scanner, self._toolset, self._limits)
+            read_inner = None if self._inner else self._read_inner
+            self.builder = Builder(self._scanner, self._toolset, self._limits, read_inner)
             self._parser = Parser(self.builder)
         return self._parser
+
+    def _read_inner(self, text: str, wants_object: bool) -> Inner:
+        """The value of a string, read as an answer of its own."""
+        reader = Reader(self._toolset, self._limits, 0, inner=True)
+        outcome = reader.feed(text, final=True)
+        builder = reader.builder
+        if builder is None or outcome != DONE or reader.stopped_by != END or builder.refusal or text[:1] == "[":
+            return Inner(None, None, set(), builder is not None and builder.shaped)
+        if wants_object:
+            return Inner(
+                None,
+                builder.objects[0] if len(builder.objects) == 1 else None,
+                builder.used(),
+            )
+        return Inner(builder.calls[0] if len(builder.calls) == 1 else None, None, builder.used(), builder.shaped)
 
     def _read(self, parser: Parser) -> int:
         scan = self._scanner.scan
@@ -83,21 +132,23 @@ class Reader:
                 return self._unreadable(kind)
             answer = push(kind)
             if answer == UNEXPECTED:
-                return self._stop(kind, DONE if parser.can_end() else FAILED)
+                if not parser.can_end():
+                    return self._stop(kind, FAILED)
+                parser.end()
+                return self._stop(kind, DONE)
             if answer != TAKEN:
-                self.at = self._scanner.start
-                return DONE if answer == WHOLE else FAILED
+                return self._stop(kind, DONE if answer == WHOLE else FAILED)
 
     def _unreadable(self, kind: int) -> int:
         scanner = self._scanner
         if kind == MORE:
             return READING
         self.at = scanner.start
-        self._unread = Refusal(scanner.fault, Span(scanner.start, scanner.end(END)))
+        self._unread = Refusal(scanner.fault, Span(scanner.start, scanner.bad_end))
         return FAILED
 
     def _stop(self, kind: int, answer: int) -> int:
-        """A token that can't continue the block: the block ends before it, or there is none."""
+        """The token at which the reading stops."""
         self.stopped_by = kind
         self.at = self._scanner.start
         return answer
@@ -118,7 +169,7 @@ class Reader:
             reason = Reason.TRUNCATED
         elif parser.can_end():
             reason = Reason.TRAILING_TEXT
-        elif kind in (WORD, NAME) and parser.wants_value():
+        elif kind in (WORD, NAME, PLAIN_CALL) and parser.wants_value():
             reason = Reason.NOT_A_LITERAL
         else:
             reason = Reason.SYNTAX

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from .envelope import Envelope
 from .policy import Policy
 from .result import Recovery
-from .toolset import Toolset
-from .verdict import judge
+from .toolset import AS_CALL, Toolset, mention
+from .verdict import is_prose, judge, leave
 
 
 def recover(answer: str, tools: Toolset | Iterable[object], *, policy: Policy | None = None) -> Recovery:
@@ -23,11 +23,14 @@ def recover(answer: str, tools: Toolset | Iterable[object], *, policy: Policy | 
     """
     if not isinstance(answer, str):
         raise TypeError(f"recover takes a str as the answer, not {type(answer).__name__}")
-    toolset = Toolset.of(tools)
+    toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
     policy = Policy.of(policy)
-    if "(" not in answer:
-        # No call is written without one, and nothing that looks like one.
-        return Recovery("text", answer)
-    envelope = Envelope(toolset, policy.limits)
+    mentioned = None
+    if answer[:1] != "[" and answer[:64].lstrip()[:1] != "[":
+        # Most answers are prose: that is seen without reading them. What begins as a list is seldom prose.
+        mentioned = mention(answer, toolset)
+        if mentioned < AS_CALL and is_prose(answer, toolset, mentioned):
+            return leave(answer, toolset) if mentioned else Recovery("text", answer)
+    envelope = Envelope(toolset, policy.limits, answer)
     envelope.feed(answer, final=True)
-    return judge(envelope, answer, toolset, policy)
+    return judge(envelope, answer, toolset, policy, mentioned)

@@ -50,6 +50,7 @@ class Reason(StrEnum):
     BAD_STRING = "bad_string", "this string can't be read"
     BAD_NUMBER = "bad_number", "this number can't be read"
     AMBIGUOUS_ARGUMENTS = "ambiguous_arguments", "these arguments can't be read in just one way"
+    OTHER_DIALECT = "other_dialect", "a call in a dialect that is noticed, but not read"
     NO_TOOLS = "no_tools", "no tools were offered"
     TOO_LONG = "too_long", "the answer is longer than the limit"
     TOO_DEEP = "too_deep", "brackets are nested deeper than the limit"
@@ -67,15 +68,17 @@ class Refusal(Frozen):
     """Why the answer was left as text, and where.
 
     `expected`: what would have been accepted there, in words; empty where nothing would.
-    `allowances`: for `not_allowed`, the set that would have recovered the whole answer.
+    `allowances`: for `not_allowed`, the set that would have recovered the whole answer. `dialect`: for `other_dialect`,
+    its name.
     """
 
-    __slots__ = ("reason", "span", "expected", "allowances")
+    __slots__ = ("reason", "span", "expected", "allowances", "dialect")
 
     reason: Reason
     span: Span
     expected: tuple[str, ...]
     allowances: frozenset[Allowance]
+    dialect: str
 
     def __init__(
         self,
@@ -83,13 +86,16 @@ class Refusal(Frozen):
         span: Span,
         expected: tuple[str, ...] = (),
         allowances: frozenset[Allowance] = frozenset(),
+        dialect: str = "",
     ) -> None:
-        self._set(reason, span, expected, allowances)
+        self._set(reason, span, expected, allowances, dialect)
 
     def explain(self, answer: str) -> str:
         """Two or three lines for people: the sentence, the line of the answer, a caret. `answer` as given."""
         line, column, shown, caret = _locate(answer, self.span)
         sentence = f"line {line}, column {column}: {self.reason.value}: {self.reason.meaning}"
+        if self.dialect:
+            sentence += f" ({self.dialect})"
         if self.allowances:
             sentence += f" (it takes {', '.join(sorted(self.allowances))})"
         if self.expected:
@@ -171,6 +177,7 @@ class Recovery(Frozen):
                 "span": list(refusal.span),
                 "expected": list(refusal.expected),
                 "allowances": sorted(refusal.allowances),
+                "dialect": refusal.dialect,
             },
             "used": sorted(self.used),
             "rules": self.rules,

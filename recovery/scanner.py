@@ -18,11 +18,15 @@ from .lexemes import (
     COMMENT,
     DIGITS,
     FIRST,
+    HEX_MORE,
     JOINT,
+    LONGEST_OPERATOR,
+    LONGEST_PAIR,
     MAY_BE_BLANK,
     NAME_LIKE,
     NAMED,
     NUMBER_LIKE,
+    NUMBER_MORE,
     NUMBER_PATTERN,
     OPERATOR_PATTERN,
     OTHERWISE,
@@ -32,6 +36,7 @@ from .lexemes import (
     PLAIN_STRINGS,
     PREFIXES,
     QUOTES,
+    SMART_QUOTES,
     SPACES,
     SPACES_AND_LINE_ENDS,
     STRING_LIKE,
@@ -39,11 +44,20 @@ from .lexemes import (
     end_of_word,
     name_surely_ends,
 )
-from .literals import CONSTANTS, Fault, breaks_line, decode_number, decode_string, is_unfinished
+from .literals import (
+    CONSTANTS,
+    Fault,
+    LeadingZero,
+    breaks_line,
+    decode_number,
+    decode_string,
+    is_unfinished,
+)
 from .policy import Limits
 from .result import Reason
 from .tables import (
     ARGUMENTS,
+    COLON_KEY,
     COMMA,
     CONSTANT,
     END,
@@ -55,6 +69,7 @@ from .tables import (
     NUMBER,
     OPERATOR,
     OTHER,
+    PLAIN_CALL,
     RBRACE,
     RPAR,
     SIGN,
@@ -67,14 +82,17 @@ from .text import end_of
 MORE: Final = -1
 BAD: Final = -2
 
-# What a literal or a sign gives.
-Json = str | int | float | bool | None
+# What a literal, a word or a sign gives.
+Json = str | int | float | bool | LeadingZero | None
+# Behind the sign that makes a word a key: what makes another sign of it.
+_NO_KEY: Final = {"=": ("=",), ":": (":", "=")}
 
 
 class Scanner:
     """Reads one block. After `scan`, the token begins at `start`; `end` tells where it ends."""
 
     __slots__ = (
+        "_ahead",
         "_at",
         "_behind_name",
         "_body",
@@ -84,18 +102,27 @@ class Scanner:
         "_limits",
         "_line_ended",
         "_name_end",
+        "_number_known",
         "_offset",
         "_quote",
         "_raw",
         "_text",
         "arguments",
+        "bad_end",
+        "call_end",
         "closed_at",
         "depth",
         "escaped",
         "fault",
+        "json",
         "key",
+        "leading_zeros",
         "name",
+        "newline_at",
+        "quote_repair",
         "raw_newline",
+        "refused_at",
+        "smart_quotes",
         "start",
         "string_at",
         "value",
@@ -112,6 +139,8 @@ class Scanner:
         # How many brackets are open, and where the last outermost one closed.
         self.depth = 0
         self.closed_at = offset
+        # Where the last NEWLINE stands, or -1.
+        self.newline_at = -1
         # Line ends outside brackets are one NEWLINE, with all blanks and comments behind it; there is none before
         # the first token.
         self._line_ended = True
@@ -121,6 +150,8 @@ class Scanner:
         # The delimiter of the string being read, or "".
         self._quote = ""
         self._raw = False
+        # How far a number was looked at that may go on.
+        self._number_known = -1
         self._body: list[str] = []
         self._body_start = offset
 
@@ -135,15 +166,31 @@ class Scanner:
         self.value: Json = None
         # Of ARGUMENTS: where each begins, its key, its value.
         self.arguments: list[tuple[int, str, Json]] = []
-        # Whether any name or key held an escaped underscore, any string a raw line break.
+        # Where those end that were read behind a name, or 0; where a PLAIN_CALL ends; where an argument was refused.
+        self._ahead = 0
+        self.call_end = offset
+        self.refused_at = -1
+        # Whether strings have JSON's escapes: said by the builder, where it reads JSON.
+        self.json = False
+        # What was met so far: an escaped underscore in a name or key; in strings a raw line break, quotes as content,
+        # smart quotes; how many integers with a leading zero.
         self.escaped = False
         self.raw_newline = False
-        # Why the token is BAD, which then spans `start` to `end`.
+        self.quote_repair = False
+        self.smart_quotes = False
+        self.leading_zeros = 0
+        # Why the token is BAD, and where what is bad in it ends.
         self.fault = Reason.SYNTAX
+        self.bad_end = offset
 
-    def feed(self, text: str, final: bool) -> None:
-        """Give the next piece of the answer; `final`: nothing more comes."""
+    def feed(self, text: str, final: bool, at: int = 0) -> None:
+        """Give the next piece of the answer; `final`: nothing more comes. `at`: where in the first the block begins."""
         self._final = final
+        if at:
+            self._text = text
+            self._at = at
+            self._offset -= at
+            return
         rest = self._text[self._at :]
         self._offset += self._at
         self._at = 0
@@ -153,9 +200,17 @@ class Scanner:
         """Whether the answer is closed and nothing stands behind the last token."""
         return self._final and self._at == len(self._text)
 
-    def rest(self, at: int) -> str:
-        """What was fed and stands at place `at` of the answer or behind it; a name may have been let go by then."""
-        return self._text[max(at - self._offset, 0) :]
+    def rest(self, at: int) -> tuple[str, int, int]:
+        """The text that is held, its place in the answer, and where in it place `at` of the answer is."""
+        return self._text, self._offset, at - self._offset
+
+    def resumes_at(self, kind: int) -> int:
+        """Where to go on behind the last token; of ARGUMENTS and PLAIN_CALL it is where it is, wherever text is cut."""
+        if self.refused_at >= 0:
+            return self.refused_at
+        if kind == PLAIN_CALL:
+            return self._name_end + 1
+        return self._name_end if kind == ARGUMENTS else self._offset + self._at
 
     def end(self, kind: int) -> int:
         """Where the token of this kind that was scanned last ends; a name ends before its "(", a key before its "="."""
@@ -202,6 +257,7 @@ class Scanner:
             self.depth += 1
         elif kind == NEWLINE:
             self._line_ended = True
+            self.newline_at = self.start
         elif kind == SIGN:
             self.value = character
         self._at = at + 1
@@ -224,7 +280,7 @@ class Scanner:
         """A token that can't be read; places in `_text`."""
         self.fault = reason
         self.start = self._offset + start
-        self._at = end
+        self.bad_end = self._offset + end
         return BAD
 
     def _skip_blanks(self) -> bool:
@@ -261,7 +317,7 @@ class Scanner:
         """An operator, or one character that no rule takes."""
         text = self._text
         end = end_of(OPERATOR_PATTERN, text, at)
-        if end == len(text) and not self._final and end - at < self._limits.name:
+        if end == len(text) and not self._final and end - at < LONGEST_OPERATOR:
             return MORE
         kind = OPERATOR
         if end == at:
@@ -280,18 +336,30 @@ class Scanner:
             if text[at + 1 : at + 2] not in DIGITS:
                 return self._scan_operator(at)
         digits = self._limits.digits
-        end = end_of(NUMBER_PATTERN, text, at)
+        # Where the last piece ended within the number it goes on, from the last character that is no sign (`1e` `+5`).
+        known = self._number_known - self._offset - 1
+        if known > at + 2 and not text[at : known + 1].isascii():
+            end = known + 1
+        elif known > at + 2:
+            known -= text[known] in "+-"
+            end = end_of(HEX_MORE if text[at + 1] in "xXoObB" else NUMBER_MORE, text, known)
+        else:
+            end = end_of(NUMBER_PATTERN, text, at)
         while end < len(text) and text[end].isalnum() and end - at <= digits:
             # A digit or letter of another script is no part of any number, and no end of one either.
             end += 1
+        self._number_known = self._offset + end
         if end == len(text) and not self._final and end - at <= digits:
             return MORE
         lexeme = text[at : min(end, at + digits + 1)]
         value = decode_number(lexeme, digits)
         if isinstance(value, Fault):
+            self._at = end
             if value.reason is Reason.BAD_NUMBER and end == len(text) and is_unfinished(lexeme):
                 return self._bad(Reason.TRUNCATED, end, end)
             return self._bad(value.reason, at, at + len(lexeme))
+        if isinstance(value, LeadingZero):
+            self.leading_zeros += 1
         self.value = value
         self._at = end
         return NUMBER
@@ -300,6 +368,17 @@ class Scanner:
 
     def _scan_arguments(self, at: int) -> int:
         """Keys and plain literals in one step, or what else begins with a name."""
+        ahead, self._ahead = self._ahead, 0
+        # Behind a name they may have been read already.
+        end = ahead - self._offset if ahead else self._plain_arguments(at)
+        if end == at:
+            return self._scan_name(at)
+        self._name_end = self.start + len(self.arguments[0][1])
+        self._at = end
+        return ARGUMENTS
+
+    def _plain_arguments(self, at: int) -> int:
+        """Where the plain arguments end that begin at `at`: what was read is in `arguments`."""
         text = self._text
         limits = self._limits
         offset = self._offset
@@ -326,12 +405,8 @@ class Scanner:
             at = found.end()
             if at == end:
                 break
-        if not arguments:
-            return self._scan_name(at)
         self.arguments = arguments
-        self._name_end = self.start + len(arguments[0][1])
-        self._at = end
-        return ARGUMENTS
+        return end
 
     def _scan_name(self, at: int) -> int:
         """A name with its "(", a key with its "=", a constant, or a word that is none of them."""
@@ -347,7 +422,7 @@ class Scanner:
                     return self._take_name(name, end + 1)
                 if behind == "=" and text[end + 1] != "=" and name.isidentifier():
                     self._name_end = self._offset + end
-                    return self._take_key(name, end + 1)
+                    return self._take_key(name, end + 1, KEY)
                 if name_surely_ends(name, text[end : end + 2], self.depth):
                     self._name_end = self._offset + end
                     return self._take_word(name, end)
@@ -358,7 +433,8 @@ class Scanner:
         if end < 0:
             return MORE
         if end - at > self._limits.name:
-            return self._bad(Reason.NAME_TOO_LONG, at, at + self._limits.name + 1)
+            self._at = end = at + self._limits.name + 1
+            return self._bad(Reason.NAME_TOO_LONG, at, end)
         name = text[at:end]
         if name in PREFIXES and text[end : end + 1] in QUOTES:
             return self._open_string(end, name in "rR")
@@ -380,7 +456,7 @@ class Scanner:
         while behind <= most:
             word_end = end_of_word(text, behind, self._final)
             if word_end < 0:
-                return -1
+                return -1 if size <= most else size
             if word_end == behind and behind != end:
                 return end
             end = behind = word_end
@@ -401,7 +477,7 @@ class Scanner:
         at = self._at
         text = self._text
         name = self.name
-        if complete and text[at] == "=" and at + 1 == len(text) and not self._final:
+        if complete and text[at] in "=:" and at + 1 == len(text) and not self._final:
             return MORE
         self._behind_name = False
         self.start = self._name_end - len(name)
@@ -409,26 +485,32 @@ class Scanner:
             apart = self._offset + at > self._name_end
             if text[at] == "(" and not (apart and " " in name):
                 return self._take_name(name, at + 1)
-            if text[at] == "=" and text[at + 1 : at + 2] != "=":
+            if text[at] in "=:" and text[at + 1 : at + 2] not in _NO_KEY[text[at]]:
                 key = name.replace("\\_", "_")
                 if key.isidentifier():
                     self.escaped = self.escaped or key != name
-                    return self._take_key(key, at + 1)
+                    return self._take_key(key, at + 1, KEY if text[at] == "=" else COLON_KEY)
         return self._take_word(name, at)
 
     def _take_name(self, name: str, behind: int) -> int:
-        """A name with its "(", which ends at `behind`."""
+        """A name with its "(", which ends at `behind`; or a whole call, if nothing but plain arguments follow."""
         if self.depth >= self._limits.depth:
             return self._bad(Reason.TOO_DEEP, behind - 1, behind)
-        self.depth += 1
         self.name = name
+        end = self._plain_arguments(behind)
+        if self._text[end : end + 1] == ")" and "\\" not in name:
+            self._at = end + 1
+            self.call_end = self._offset + end + 1
+            return PLAIN_CALL
+        self._ahead = self._offset + end if end > behind else 0
+        self.depth += 1
         self._at = behind
         return NAME
 
-    def _take_key(self, key: str, behind: int) -> int:
+    def _take_key(self, key: str, behind: int, kind: int) -> int:
         self.key = key
         self._at = behind
-        return KEY
+        return kind
 
     def _take_word(self, name: str, behind: int) -> int:
         """A name that neither "(" nor "=" follows."""
@@ -437,6 +519,7 @@ class Scanner:
             self.value = CONSTANTS[name]
             return CONSTANT
         self.name = name
+        self.value = name
         return WORD
 
     # -- strings
@@ -447,12 +530,15 @@ class Scanner:
         text = self._text
         quote = text[quote_at]
         delimiter = text[quote_at : quote_at + 3]
-        if delimiter != quote * 3:
+        if quote in SMART_QUOTES:
+            self.smart_quotes = True
+            delimiter = quote = SMART_QUOTES[quote]
+        elif delimiter != quote * 3:
             if len(delimiter) < 3 and not self._final and delimiter == quote * len(delimiter):
                 return MORE
             delimiter = quote
             close = text.find(quote, quote_at + 1)
-            if close >= 0:
+            if 0 <= close < len(text) - 1 and not text[close + 1].isalnum():
                 body = text[quote_at + 1 : close]
                 if body.isascii() and not ("\\" in body or "\n" in body or "\r" in body):
                     self._at = close + 1
@@ -474,28 +560,67 @@ class Scanner:
         close = text.find(quote, at)
         while True:
             slash = text.find("\\", at, close if close >= 0 else size)
-            if slash < 0:
+            if slash >= 0:
+                at = slash + 2
+                if at > size:
+                    return self._hold_string(begin, slash)
+                if 0 <= close < at:
+                    close = text.find(quote, at)
+                continue
+            if close < 0:
                 break
-            at = slash + 2
-            if at > size:
-                return self._hold_string(begin, slash)
-            if 0 <= close < at:
-                close = text.find(quote, at)
-        if close >= 0:
-            self._body.append(text[begin:close])
-            return self._close_string(close)
+            behind = self._quote_in_content(begin, close)
+            if behind == close:
+                self._body.append(text[begin:close])
+                return self._close_string(close)
+            if behind < 0:
+                return self._hold_string(begin, close)
+            self.quote_repair = True
+            at = behind
+            close = text.find(quote, at)
         # The first quotes of three may stand at the end of the piece.
         keep = size
         while len(quote) == 3 and keep > max(at, size - 2) and text[keep - 1] == quote[0]:
             keep -= 1
         return self._hold_string(begin, keep)
 
+    def _quote_in_content(self, begin: int, at: int) -> int:
+        """Whether the quote at `at` is content: where the content goes on then; `at` where it closes; -1 for not yet.
+
+        Directly behind a string no letter or digit can stand, so that the strict reading fails where one does. Then a
+        quote is content between two letters or digits, and where it opens a pair around words: a space or the opening
+        quote stands before it, and behind the second quote a space and a word, or the closing quote. Any other quote
+        closes. The piece being read begins at `begin`.
+        """
+        text = self._text
+        if len(self._quote) == 3:
+            return at
+        behind = text[at + 1 : at + 3]
+        if not self._final and len(behind) < 2 and (not behind or behind in PREFIXES):
+            return -1
+        if not behind[:1].isalnum() or (behind[0] in PREFIXES and behind[1:] in QUOTES):
+            return at
+        before = text[at - 1] if at > begin else self._body[-1][-1:] if self._body else ""
+        if before.isalnum():
+            return at + 1
+        if before not in ("", " "):
+            return at
+        second = text.find(self._quote, at + 1, at + 1 + LONGEST_PAIR)
+        if second < 0:
+            return -1 if len(text) <= at + LONGEST_PAIR and not self._final else at
+        behind = text[second + 1 : second + 3]
+        if not self._final and len(behind) < 2 and behind[:1] in ("", " "):
+            return -1
+        closes = behind[:1] == self._quote or (behind[:1] == " " and behind[1:].isalnum())
+        return second + 1 if closes else at
+
     def _hold_string(self, begin: int, keep: int) -> int:
         """The piece ends inside the string; what stands behind `keep` is looked at again with the next."""
         if self._final:
-            size = len(self._text)
+            self._at = size = len(self._text)
             return self._bad(Reason.TRUNCATED, size, size)
-        self._body.append(self._text[begin:keep])
+        if keep > begin:
+            self._body.append(self._text[begin:keep])
         self._at = keep
         return MORE
 
@@ -505,7 +630,7 @@ class Scanner:
         self._quote = ""
         self._body = []
         self._at = close + len(quote)
-        value = decode_string(body, self._raw)
+        value = decode_string(body, self._raw, self.json)
         if isinstance(value, Fault):
             at = self._body_start - self._offset
             return self._bad(value.reason, at + value.start, at + value.end)

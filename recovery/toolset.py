@@ -2,19 +2,40 @@
 
 A shape is read by what it holds, never by importing the library it comes from. Everything that is wrong with a
 tool is found here, with its place in the caller's list, so a reading never meets a bad one. May import:
-`frozen`.
+`frozen`, `text`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
 from .frozen import Frozen
+from .text import end_of
 
 # Where the shapes keep the JSON Schema: OpenAI and bare functions, Anthropic, MCP.
 _SCHEMA_KEYS: Final = ("parameters", "input_schema", "inputSchema")
+
+# The prefixes of OpenAI's, Google's and others' own formats, as models leak them.
+NAMESPACES: Final = ("functions", "default_api", "tools", "multi_tool_use")
+
+# Escapes that stand for a letter or a digit, or for nothing.
+_HIDING_ESCAPE: Final = re.compile(r"\\[xuUN0-7\r\n]")
+# Up to so many it is quicker to look for each than to split the answer into words.
+_FEW: Final = 24
+# ASCII alone: letters of other scripts may be one word here and two there.
+_SEGMENT: Final = re.compile(r"[A-Za-z0-9]+")
+_TAIL: Final = re.compile(r"([A-Za-z0-9]+)[^A-Za-z0-9]*\Z")
+# All that can stand between the last letter of a name and its "(", but for a comment.
+_UP_TO_WORD: Final = re.compile(r"(?:[^\w(]|_)*")
+_QUOTED_LIST: Final = re.compile(r"\[\s*['\"\u201c\u2018]")
+
+# What `mention` answers.
+NOWHERE: Final = 0
+SOMEWHERE: Final = 1
+AS_CALL: Final = 2
 
 # How many names `repr` shows.
 _SHOWN: Final = 3
@@ -43,16 +64,27 @@ class Toolset(Frozen):
     `tools` is a list of, mixed: OpenAI tools (chat or responses shape), Anthropic tools, MCP tools (dict or object),
     function dicts, pydantic model classes, `openai`'s own objects, plain names, `Tool`s. A built-in tool of the API,
     such as `{"type": "web_search"}`, is passed over: no call to it can be written. `aliases` is the sender's own map
-    from original to offered name.
+    from original to offered name; `namespaces` are prefixes that a policy may allow to be put before a name.
 
     What is done to the list or the map afterwards changes nothing here. The schemas are held, not copied: leave
     them alone. Raises `TypeError` or `ValueError` naming the item and its place.
     """
 
-    __slots__ = ("tools", "aliases", "_exact", "_alias", "_folded", "_longest_folded")
+    __slots__ = (
+        "tools",
+        "aliases",
+        "namespaces",
+        "_exact",
+        "_alias",
+        "_folded",
+        "_longest_folded",
+        "_tails",
+    )
 
     tools: tuple[Tool, ...]
     aliases: Mapping[str, str]
+    # What models put before a name, with a dot, that is no part of it.
+    namespaces: frozenset[str]
     # By offered name, and by alias; `names` reads them.
     _exact: dict[str, Tool]
     _alias: dict[str, Tool]
@@ -60,18 +92,28 @@ class Toolset(Frozen):
     _folded: frozenset[str]
     # The length of the longest of them.
     _longest_folded: int
+    # The last run of letters and digits of every offered name and alias; "" where that is not ASCII.
+    _tails: frozenset[str]
 
-    def __init__(self, tools: Iterable[object], *, aliases: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        tools: Iterable[object],
+        *,
+        aliases: Mapping[str, str] | None = None,
+        namespaces: Iterable[str] = NAMESPACES,
+    ) -> None:
         exact = _index(tools)
         alias = _index_aliases(aliases if aliases is not None else {}, exact)
         folded = frozenset(map(fold, (*exact, *alias))) - {""}
         self._set(
             tuple(exact.values()),
             MappingProxyType({name: tool.name for name, tool in alias.items()}),
+            frozenset(namespaces),
             exact,
             alias,
             folded,
             max(map(len, folded), default=0),
+            frozenset(map(_tail, (*exact, *alias))),
         )
 
     @classmethod
@@ -101,7 +143,45 @@ class Toolset(Frozen):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A mapping proxy can't be pickled, and the index is quicker to build than to load.
-        return _rebuild, (self.tools, dict(self.aliases))
+        return _rebuild, (self.tools, dict(self.aliases), self.namespaces)
+
+
+def _tail(name: str) -> str:
+    found = _TAIL.search(name) if name.isascii() else None
+    return "" if found is None else found.group(1)
+
+
+def mention(answer: str, toolset: Toolset) -> int:
+    """How a tool may be named in the answer: NOWHERE, SOMEWHERE, or AS_CALL; it is never more than said here.
+
+    What cheaply turns prose down: the last letters and digits of a name stand in every answer that names it, before a
+    "(" where it is called, or beside a name field of JSON. Where an escape in a string could hide a name, it may.
+    """
+    tails = toolset._tails
+    if "" in tails:
+        return AS_CALL
+    if "\\" in answer and _HIDING_ESCAPE.search(answer) and (_has_fields(answer) or _QUOTED_LIST.search(answer)):
+        return AS_CALL
+    found = tails if len(tails) <= _FEW else tails.intersection(_SEGMENT.findall(answer))
+    most = NOWHERE
+    for tail in found:
+        if tail not in answer:
+            continue
+        at = answer.find(tail)
+        most = SOMEWHERE
+        if f"{tail}(" in answer or "#" in answer or _has_fields(answer):
+            return AS_CALL
+        while at >= 0:
+            behind = end_of(_UP_TO_WORD, answer, at + len(tail))
+            if answer[behind : behind + 1] == "(":
+                return AS_CALL
+            at = answer.find(tail, at + len(tail))
+    return most
+
+
+def _has_fields(answer: str) -> bool:
+    """Whether an object of JSON may stand in the answer that has a name field."""
+    return "{" in answer and ("name" in answer or "function" in answer or "tool" in answer)
 
 
 def fold(text: str) -> str:
@@ -109,8 +189,8 @@ def fold(text: str) -> str:
     return "".join(filter(str.isalnum, text))
 
 
-def _rebuild(tools: tuple[Tool, ...], aliases: dict[str, str]) -> Toolset:
-    return Toolset(tools, aliases=aliases)
+def _rebuild(tools: tuple[Tool, ...], aliases: dict[str, str], namespaces: frozenset[str]) -> Toolset:
+    return Toolset(tools, aliases=aliases, namespaces=namespaces)
 
 
 def _index(tools: Iterable[object]) -> dict[str, Tool]:

@@ -1,7 +1,7 @@
 """The reading ▶ the result: recovered, refused or text.
 
 Here alone the policy is asked: an answer is recovered if nothing was refused and all that the reading took is allowed.
-May import: `envelope`, `names`, `policy`, `result`, `text`, `toolset`.
+May import: `dialects`, `envelope`, `markers`, `names`, `policy`, `result`, `text`, `toolset`.
 """
 
 from __future__ import annotations
@@ -9,45 +9,92 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .envelope import Envelope
+from .dialects import find_other_dialect
+from .envelope import Block, Envelope
+from .markers import may_end_reasoning
 from .names import OPERATORS
 from .policy import Policy
 from .result import Reason, Recovery, Refusal, Span
 from .text import end_of
-from .toolset import Toolset, fold
+from .toolset import Toolset, fold, mention
 
 # What may stand before the first name without hiding it: signs, operators, numbers, constants. Only a name of letters
 # is looked for, since the toolset is asked for letters and digits alone.
-_BEFORE_NAME: Final = re.compile(r"(?:[\W\d_]|(?:True|False|None|true|false|null)\b)*")
+_BEFORE_NAME: Final = re.compile(r"(?:[\W\d_]++|(?:True|False|None|true|false|null)\b)*+")
+_BLANKS: Final = re.compile(r"\ufeff?[ \t\f\r\n]*")
+# What may stand before the place where a block is looked for begins with one of these.
+_AROUND: Final = frozenset("<[`~#/")
+# How an answer can begin that is calls and what may stand around them: behind comments a bracket, ticks or a marker; or
+# a name with its "(" and the beginning of an argument; or a word that a call is assigned to. Repeats are possessive:
+# what they pass over is never what must follow.
+_MAY_BEGIN: Final = re.compile(
+    r"\ufeff?(?:\s|#[^\r\n]*+)*+"
+    r"(?:[\[{`~<\\]|[^\W\d][^(=\r\n,;:?'\"`\[\]{}#\\]{0,600}+(?:[#\\]|=|\(\s*+(?:[^\w\s]|\d|[rRuU]['\"]"
+    r"|(?:True|False|None|true|false|null)\b|[^\W\d][\w.]*+\s*+[=:(#\\])))"
+)
+# What the last character of calls can be, and of what may stand behind them.
+_ENDS: Final = frozenset(")]},;`~>\\")
 _SIGNS: Final = re.compile(r"[\W_]*")
 # Signs that are part of no name, however it is spelled.
 _NO_NAME: Final = re.compile(r"[\[\]{}\"`=;\r\n]")
+# What may stand behind a block that is the only line.
+_NO_MORE: Final = ("", "\n", "\r", ";")
+_TO_LINE_END: Final = re.compile(r"[^\r\n]*")
+# What may stand behind a block on its line and is a part of it.
+_NOTHING_MORE: Final = re.compile(r"[ \t\f]*[;,]?[ \t\f]*(?:#.*|\\)?")
 _TO_NEXT_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|[\r\n])?")
 
 
-def judge(envelope: Envelope, answer: str, toolset: Toolset, policy: Policy) -> Recovery:
-    """The result of the answer that the envelope has walked over to its end."""
-    if not (envelope.whole or envelope.shaped):
-        return _judge_prose(envelope, answer, toolset)
-    refusal = envelope.refusal()
-    if refusal is not None:
-        return Recovery("refused", answer, (), refusal)
+def is_prose(answer: str, toolset: Toolset, mentioned: int) -> bool:
+    """Whether an answer is surely text in which no tool is named as in a call; `mentioned` is what `mention` said.
+
+    All that is left to find then is that the answer is calls but for the names, or begins like a call, or that
+    reasoning ends in it.
+    """
+    if "(" in answer or "{" in answer:
+        ends = answer[-1] in _ENDS or "#" in answer or answer.rstrip()[-1:] in _ENDS
+        if ends and _MAY_BEGIN.match(answer) is not None:
+            return False
+        if mentioned:
+            at = end_of(_BLANKS, answer, 0)
+            if answer[at : at + 1] in _AROUND or _find_call(answer, at, toolset) >= 0:
+                return False
+    return not (("<" in answer or "[" in answer) and may_end_reasoning(answer))
+
+
+def leave(answer: str, toolset: Toolset) -> Recovery:
+    """What becomes of text: nothing, but that a call in another dialect is noticed."""
+    refusal = find_other_dialect(answer, toolset)
+    return Recovery("text" if refusal is None else "refused", answer, (), refusal)
+
+
+def judge(envelope: Envelope, answer: str, toolset: Toolset, policy: Policy, mentioned: int | None = None) -> Recovery:
+    """The result of the answer that the envelope has walked over; `mentioned`: what `mention` says, where known."""
+    if envelope.committed is not None:
+        return Recovery("refused", answer, (), envelope.committed)
+    blocks = envelope.blocks
+    if not blocks:
+        return _judge_prose(envelope, answer, toolset, mention(answer, toolset) if mentioned is None else mentioned)
+    if envelope.spoiled is not None:
+        return Recovery("refused", answer, (), envelope.spoiled)
     used = envelope.used()
-    if used <= policy.allow:
-        text = _without_lines(answer, envelope.start, envelope.end)
-        return Recovery("recovered", text, tuple(envelope.calls), None, used)
-    span = Span(envelope.start, envelope.end)
+    if not used or used <= policy.allow:
+        block = blocks[0]
+        if len(blocks) == 1 and block.start == 0 and len(answer) - block.end <= 1 and answer[block.end :] in _NO_MORE:
+            return Recovery("recovered", "", tuple(block.calls), None, used)
+        text = _without_lines(answer, blocks)
+        return Recovery("recovered", text, tuple([call for block in blocks for call in block.calls]), None, used)
+    span = Span(blocks[0].start, blocks[-1].end)
     return Recovery("refused", answer, (), Refusal(Reason.NOT_ALLOWED, span, (), used))
 
 
-def _judge_prose(envelope: Envelope, answer: str, toolset: Toolset) -> Recovery:
-    """Nothing could be recovered: it is text, unless it begins like a call."""
+def _judge_prose(envelope: Envelope, answer: str, toolset: Toolset, mentioned: int) -> Recovery:
+    """Nothing could be recovered: it is text, unless it is calls but for the names, or begins like a call."""
     at = envelope.block_at
-    name_at = _find_call(answer, at, toolset)
-    if name_at < 0:
-        return Recovery("text", answer)
-    refusal = envelope.refusal()
-    assert refusal is not None
+    name_at = at if envelope.parsed else _find_call(answer, at, toolset) if mentioned else -1
+    refusal = envelope.first_refusal() if name_at >= 0 else None
+    if refusal is None:
+        return leave(answer, toolset) if mentioned else Recovery("text", answer)
     if refusal.reason is Reason.SYNTAX and refusal.span.start < name_at:
         refusal = _operator_before(answer, at, name_at) or refusal
     return Recovery("refused", answer, (), refusal)
@@ -62,7 +109,8 @@ def _find_call(answer: str, at: int, toolset: Toolset) -> int:
         return -1
     # A name may be written with signs between its letters, but not with more signs than letters.
     reach = 2 * toolset._longest_folded + 2
-    for begin in {end_of(_BEFORE_NAME, answer, at), end_of(_SIGNS, answer, at)}:
+    begins = (at,) if answer[at : at + 1].isalpha() else (end_of(_BEFORE_NAME, answer, at), end_of(_SIGNS, answer, at))
+    for begin in begins:
         paren = answer.find("(", begin, begin + reach)
         while paren >= 0:
             name = answer[begin:paren]
@@ -82,10 +130,22 @@ def _operator_before(answer: str, at: int, name_at: int) -> Refusal | None:
     return None
 
 
-def _without_lines(answer: str, start: int, end: int) -> str:
-    """The answer less the lines that `start` to `end` stands on, each with the line end that closes it."""
-    if start == 0 and end == len(answer):
-        return ""
-    head = max(answer.rfind("\n", 0, start), answer.rfind("\r", 0, start)) + 1
-    line_end = _TO_NEXT_LINE.match(answer, end)
-    return answer[:head] + answer[end if line_end is None else line_end.end() :]
+def _without_lines(answer: str, blocks: list[Block]) -> str:
+    """The answer less the lines that the spans stand on, each with the line end that closes it.
+
+    What stands before a span on its line (reasoning, words that end in a colon) stays, with the line end; so do words
+    behind it, but no separator and no comment.
+    """
+    kept: list[str] = []
+    done = 0
+    for block in blocks:
+        start, end = block.start, block.end
+        head = max(answer.rfind("\n", done, start), answer.rfind("\r", done, start), done - 1) + 1
+        own = not answer[head:start].strip("\ufeff \t\f")
+        kept.append(answer[done : head if own else start])
+        line_end = end_of(_TO_LINE_END, answer, end)
+        if _NOTHING_MORE.fullmatch(answer, end, line_end) is None:
+            done = end
+        else:
+            done = end_of(_TO_NEXT_LINE, answer, end) if own else line_end
+    return "".join([*kept, answer[done:]])

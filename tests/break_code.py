@@ -44,6 +44,10 @@ NAMES: Final = "recovery/names.py"
 BUILDER: Final = "recovery/builder.py"
 ENVELOPE: Final = "recovery/envelope.py"
 VERDICT: Final = "recovery/verdict.py"
+READER: Final = "recovery/reader.py"
+ARGUMENTS: Final = "recovery/arguments.py"
+MARKERS: Final = "recovery/markers.py"
+JSONCALLS: Final = "recovery/jsoncalls.py"
 
 BREAKS: Final = {
     # The four traps.
@@ -111,12 +115,12 @@ BREAKS: Final = {
     "duplicate-key": Break("a later key wins", BUILDER, "if scanner.key in arguments:", "if False:", "duplicates"),
     "duplicate-plain-key": Break("a later key wins", BUILDER, "if key in arguments:", "if False:", "duplicates"),
     "duplicate-dict-key": Break(
-        "in a dict a later key wins", BUILDER, " and stack[-1] in stack[-2]:", " and False:", "duplicates"
+        "in a dict a later key wins", BUILDER, " and key in stack[-2]:", " and False:", "duplicates"
     ),
     # Allowances and policy.
-    "fence": Break("a fence has no label", ENVELOPE, "used.append(Allowance.FENCE)", "pass", "fence"),
+    "fence": Break("a fence has no label", ENVELOPE, "alone = Allowance.FENCE", "pass", "fence"),
     "fence-closer": Break(
-        "any tick closes", ENVELOPE, "self._closing >= self._ticks if", "self._closing >= 1 if", "fence"
+        "any tick closes", ENVELOPE, "else self._closing < self._ticks:", "else self._closing < 1:", "fence"
     ),
     "raw-newline": Break(
         "a line break in a string has no label",
@@ -126,8 +130,156 @@ BREAKS: Final = {
         "raw_newline",
     ),
     "markdown-escape": Break("an escape has no label", BUILDER, "scanner.escaped = True", "pass", "markdown_escape"),
-    "single-dict": Break("a dict for arguments has no label", BUILDER, "self.used_dict = True", "pass", "single_dict"),
-    "policy": Break("everything is allowed", VERDICT, "if used <= policy.allow:", "if True:", "allow"),
+    "placed": Break(
+        "a placed argument has no label", BUILDER, "self._steps.add(step)", "pass", "single_dict or positional"
+    ),
+    "policy": Break("everything is allowed", VERDICT, "if not used or used <= policy.allow:", "if True:", "allow"),
+    "larger-policy": Break(
+        "one step of several is enough", VERDICT, "used <= policy.allow:", "used & policy.allow:", "combined"
+    ),
+    # The edges of the allowances.
+    "commit": Break(
+        "a line that begins like a call and fails is prose",
+        ENVELOPE,
+        "if builder is not None and builder.commits() and not self._within_line:",
+        "if False:",
+        "prose or combined",
+    ),
+    "sign-between": Break(
+        "a sign may join a call to the block before it",
+        ENVELOPE,
+        "end_of(_CONTINUES, text, at) if self._unseparated else at",
+        "at",
+        "prose_lines or operator-around",
+    ),
+    "not-mixed": Break(
+        "a list and bare calls may be mixed",
+        ENVELOPE,
+        "if plain and self._unseparated and not self._within_line:",
+        "if False:",
+        "prose_lines or separate_lists",
+    ),
+    "colon-list": Break(
+        "a list behind a colon may stand in a sentence",
+        ENVELOPE,
+        "if self._ticks or not reader.ends_line():",
+        "if self._ticks:",
+        "prose_list",
+    ),
+    "in-quotes": Break("a marker in quotes counts", ENVELOPE, "(?:[<\\[]|\\Z)|:", "(?!)|:", "marker or reasoning"),
+    "comment-of-others": Break(
+        "what is commented out counts", MARKERS, '= {"<!--": "-->", "/*": "*/"}', "= {}", "prose_lines"
+    ),
+    "reasoning-hides": Break(
+        "a call in reasoning counts",
+        ENVELOPE,
+        "            self.steps.add(Allowance.REASONING)\n            self._place = _THINKING",
+        "            self.steps.add(Allowance.REASONING)\n            self._place = _LINE",
+        "reasoning",
+    ),
+    "orphan-closer": Break(
+        "the end of reasoning without its beginning forgets nothing",
+        ENVELOPE,
+        "            self._forget()\n",
+        "            self._place = _LINE\n",
+        "reasoning",
+    ),
+    "marker-label": Break("a marker has no label", ENVELOPE, "used.add(Allowance.MARKER)", "pass", "marker"),
+    "behind-marker": Break(
+        "words behind a marker on its line are lost",
+        VERDICT,
+        "if _NOTHING_MORE.fullmatch(answer, end, line_end) is None:",
+        "if False:",
+        "marker",
+    ),
+    "exact-operator": Break(
+        "a hyphen is no operator in an offered name",
+        NAMES,
+        "if not joined.isidentifier() and operator_at(written) >= 0:",
+        "if not joined.isidentifier() and operator_at(written) >= 0 and written not in toolset:",
+        "exact_operator_name",
+    ),
+    "wrapper-offered": Break(
+        "a wrapping word that is offered wraps", NAMES, " and word not in toolset:", ":", "wrapper"
+    ),
+    "wrapper-twice": Break(
+        "two wrappers a call", BUILDER, "        if self._wrapped:\n", "        if False:\n", "wrapper"
+    ),
+    "ambiguous-wrapper": Break(
+        "an ambiguous name is widened",
+        BUILDER,
+        "None if reason is Reason.AMBIGUOUS_NAME else widen(plain, self._toolset)",
+        "widen(plain, self._toolset)",
+        "wrapper or name-ambiguous",
+    ),
+    "namespace": Break(
+        "any prefix is a namespace", NAMES, "if dot and prefix in toolset.namespaces:", "if dot:", "namespace"
+    ),
+    "bare-word": Break(
+        "a word without quotes needs no schema",
+        BUILDER,
+        "if self._tool is not None and not is_bare_word(self._tool.parameters, key, word):",
+        "if False:",
+        "bare_word",
+    ),
+    "bare-word-end": Break(
+        "a word at the end is whole", BUILDER, "if self.scanner.exhausted():", "if False:", "truncated or bare_word"
+    ),
+    "never-words": Break("nan and str are words", ARGUMENTS, " or word.lower() in _NEVER_WORDS", "", "bare_word"),
+    "positional-behind": Break(
+        "a value may stand behind a keyword", BUILDER, "if self._keys or self._colons:", "if False:", "positional"
+    ),
+    "positional-type": Break(
+        "a placed value may have any type",
+        ARGUMENTS,
+        "fits(properties[key], value) for key",
+        "True for key",
+        "positional",
+    ),
+    "two-styles": Break(
+        "both styles of keys in one call", BUILDER, "if self._colons and self._keys:", "if False:", "colon"
+    ),
+    "json-keys": Break(
+        "JSON may have arguments that no tool declares",
+        BUILDER,
+        "if not takes_keys(tool.parameters, arguments):",
+        "if False:",
+        "json",
+    ),
+    "json-table": Break("other keys may stand beside", JSONCALLS, "if len(rest) != 2:", "if False:", "json"),
+    "json-escapes": Break("JSON has Python's escapes", BUILDER, "self.scanner.json = True", "pass", "json"),
+    "quoted-one": Break(
+        "a string may hold more than one call", READER, "if len(builder.calls) == 1 else None, None", ", None", "quoted"
+    ),
+    "quote-content": Break(
+        "a pair of quotes is content wherever the second stands",
+        SCANNER,
+        "return second + 1 if closes else at",
+        "return second + 1",
+        "quote_repair",
+    ),
+    "quote-between": Break(
+        "any quote that a letter follows is content",
+        SCANNER,
+        "        if before.isalnum():\n            return at + 1\n",
+        "        return at + 1\n",
+        "quote_repair",
+    ),
+    "smart-label": Break("smart quotes have no label", SCANNER, "self.smart_quotes = True", "pass", "smart_quotes"),
+    "leading-zero-list": Break(
+        "a leading zero may stand where no key tells what it is",
+        BUILDER,
+        "if scanner.leading_zeros > self._zeros_read:",
+        "if False:",
+        "leading_zero",
+    ),
+    "unclosed-label": Break(
+        "a list without its end has no label",
+        BUILDER,
+        "self._steps.add(Allowance.UNCLOSED_LIST)",
+        "pass",
+        "unclosed_list",
+    ),
     # Streams: seen only where a case comes in pieces.
     "stream-number": Break(
         "a number ends where the piece ends",

@@ -7,6 +7,7 @@ from a pool that is made once (a draw is what takes time), beside strings that a
 
 from __future__ import annotations
 
+import json
 import os
 from functools import partial
 from keyword import iskeyword
@@ -33,15 +34,25 @@ _OBJECT_FIRST: Final = {
     "properties": {"where": {"type": "object", "properties": {"a": {}, "b": {}}}, "n": {"type": "integer"}},
 }
 
+_TYPED: Final = {
+    "type": "object",
+    "properties": {
+        "mode": {"enum": ["fan", "grill"]},
+        "unit": {"type": "string"},
+        "at": {"type": "integer"},
+        "any": {},
+        "code": {"type": ["string", "integer"]},
+    },
+}
 # `not_f` beside `f`: `not f(…)` is ambiguous. `get-docs` can be called by its alias, which is words.
-OFFERED: Final = "f g get_weather a_b not_f get-docs x.y 查水位 print True _p".split()
+OFFERED: Final = "f g get_weather a_b not_f get-docs x.y 查水位 True _p".split()
 TOOLS: Final = Toolset(
-    [*OFFERED, "read gauge", {"name": "sift", "parameters": _OBJECT_FIRST}],
+    [*OFFERED, "read gauge", {"name": "sift", "parameters": _OBJECT_FIRST}, {"name": "heat", "parameters": _TYPED}],
     aliases={"docs": "get-docs", "a.c": "f", "z z": "g"},
 )
 # Each name as it may be written: right, and not quite.
 _NAMES: Final = [
-    *"f g get_weather get.weather get\\_weather a.b a\\_b not.f docs a.c x.y 查水位 print True \\_p sift".split(),
+    *"f g get_weather get.weather get\\_weather a.b a\\_b not.f docs a.c x.y 查水位 True \\_p sift heat".split(),
     *["get weather", "a b", "read gauge", "z z", "f ", "a.b\t"],
 ]
 _ODD_NAMES: Final = [*"h F get-weather a/b f.g get-docs getweather".split(), "not f", "return f", "get weather "]
@@ -51,6 +62,10 @@ _PYTHON_KEYS: Final = [key for key in _KEYS if key.isidentifier() and not iskeyw
 
 # Policies that differ in what they allow.
 POLICIES: Final = (Policy.strict(), Policy.lenient(), *(Policy([allowance]) for allowance in Allowance))
+# Any set of allowances; the empty one and all of them among the first.
+allowed: Final = st.one_of(
+    st.sets(st.sampled_from(Allowance), max_size=4), st.sets(st.sampled_from(Allowance)).map(set(Allowance).difference)
+)
 
 _NUMBERS: Final = (
     "0 1 7 -1 +3 -0 1_000 0x1F 0o17 0b101 0X_f 123456789012345678901234567890".split()
@@ -158,6 +173,121 @@ def calls(draw: DrawFn, gap: str = "", *, python: bool = False) -> str:
     return _bracketed(f"{name}(", pairs, ")", gap, draw(_commas))
 
 
+# Calls that it takes an allowance to read, or nearly; "%" is a literal of the pool.
+_STEP_CALLS: Final = [
+    *["heat('fan')", "heat('grill', unit=%)", "heat('fan', 'C', 7, %)", "heat(%)", "heat(mode='fan', 'C')", "f(1)"],
+    *[
+        "heat('fan', 'C', 3.5, %)",
+        "heat('fan', 'C')",
+        "sift({'a': %})",
+        "sift({'where': {'a': %}})",
+        "sift({'b': 1}, 2)",
+    ],
+    *["heat(mode=fan)", "heat(unit=celsius, any=%)", "heat(mode=oven)", "heat(at=now)", "heat(unit=none)", "f(x=y)"],
+    *["heat(unit=градус)", "heat(unit=07)", "heat(at=007, any=%)", "heat(code=08)", "heat(any=[07])", "f(x=00)"],
+    *["f(x: %)", "f(x:%, y : 'a')", "heat(mode: 'fan')", "f(x: %, y=1)", "heat(unit: str)", "f('x': 1)"],
+    *["await f(x=%)", "return f()", "r = f(x=%)", "r=g()", "print(f(x=%))", "print(f(),)", "print(print(f()))"],
+    *["r = await f()", "print(f(), g())", "await not_f()", "print(x=1)", "await return f()"],
+    *["functions.f(x=%)", "default_api.get_weather()", "functions.functions.f()", "tools.a.b(x=%)", "api.h()"],
+    *["get-docs(x=%)", "get-docs()", "functions.get-docs()", "await get-docs(x=1)", "get - docs()"],
+    *["f(x=“a”)", "f(x=‘a, b’, y=%)", "f(x=“it's”)", "f(x=“a)", "f(x=‘a”)", "f(x=“a\\n“)"],
+    *[
+        "f(x='Domino's')",
+        "f(x='a 'b c' d', y=%)",
+        'f(x="say "hi" now")',
+        "f(x='a'b')",
+        "f(x='a 'b, c')",
+        "f(x='a'+'b')",
+    ],
+    *["f(x='a\nb')", 'f(x="a\r\n", y=%)', "get\\_weather(x=%)", "f(a\\_b=%)"],
+]
+
+
+@st.composite
+def _step_calls(draw: DrawFn) -> str:
+    return draw(st.sampled_from(_STEP_CALLS)).replace("%", draw(values))
+
+
+# Arguments of a JSON call as text: JSON, as Python writes it, or nearly.
+_JSON_NAMES: Final = [
+    "f",
+    "f",
+    "get.weather",
+    "get_weather",
+    "heat",
+    "get-docs",
+    "functions.f",
+    "not f",
+    "h",
+    "caf\\u00e9",
+]
+_JSON_ARGUMENTS: Final = [
+    *["{}", '{"x": 1}', '{"unit": "a\\/b\\u00e9\\n"}', '{"any": [1, -2.5e3, {"a": null}]}', "{'at': 3, 'any': True}"],
+    *[
+        '{\n  "unit": "it\'s",\n  "at": 7\n}',
+        '{"x": "\\x41"}',
+        '{"x": 1, "x": 2}',
+        '"{\\"any\\": 1}"',
+        '"{}"',
+        '"x"',
+        "[]",
+    ],
+    *['{"any": f(x=1)}', "{'any': 'Domino's'}", '{"any": 07}', '{"any": "a\nb"}', '{"any": NaN}', '{"any": fan}'],
+]
+_JSON_FORMS: Final = [
+    *['{"name": "NAME", "arguments": ARGS}'] * 6,
+    *[
+        '{"arguments": ARGS, "name": "NAME"}',
+        "{'name': 'NAME', 'parameters': ARGS}",
+        '{"tool_name":"NAME","args":ARGS}',
+    ],
+    *['{"type": "function", "function": {"name": "NAME", "arguments": ARGS}}', '{"function": "NAME", "params": ARGS}'],
+    *['{"id": "c1", "type": "function", "function": {"name": "NAME", "arguments": "{\\"any\\": [\\"a\\"]}"}}'],
+    *['{"name": "NAME", "description": "f", "parameters": ARGS}', '{"name": "NAME"}', '{"name": "NAME", "age": 4}'],
+    *['{"name": "NAME", "arguments": ARGS, "id": 7}', '{"name": NAME, "arguments": ARGS}', "{NAME: ARGS}"],
+]
+
+
+@st.composite
+def _json_calls(draw: DrawFn) -> str:
+    form = draw(st.sampled_from(_JSON_FORMS))
+    return form.replace("NAME", draw(st.sampled_from(_JSON_NAMES))).replace(
+        "ARGS", draw(st.sampled_from(_JSON_ARGUMENTS))
+    )
+
+
+@st.composite
+def json_blocks(draw: DrawFn) -> str:
+    """Calls written as JSON: one, several one after another, or a list."""
+    written = draw(st.lists(_json_calls(), min_size=1, max_size=3))
+    if draw(st.booleans()):
+        return draw(st.sampled_from(["\n", "\n", "\n\n", ", ", "; ", " "])).join(written)
+    return _bracketed("[", written, "]", draw(_gaps), draw(_commas))
+
+
+@st.composite
+def quoted_blocks(draw: DrawFn) -> str:
+    """A list of strings, each of them a call, or nearly."""
+    written = draw(st.lists(st.one_of(calls(), calls(), _step_calls(), blocks()), min_size=1, max_size=3))
+    quote = draw(st.sampled_from([json.dumps, repr, repr, "'''{}'''".format, 'r"{}"'.format, "“{}”".format]))
+    return _bracketed("[", [quote(text) for text in written], "]", draw(_gaps), draw(_commas))
+
+
+@st.composite
+def step_blocks(draw: DrawFn) -> str:
+    """Calls that it takes an allowance to read, alone, among others, in lists without an end or several."""
+    gap = draw(_gaps)
+    written = draw(st.lists(st.one_of(_step_calls(), _step_calls(), calls()), min_size=1, max_size=3))
+    form = draw(st.integers(0, 7))
+    if form == 0:
+        return _bracketed("[", written, draw(_commas), gap)
+    if form == 1:
+        return draw(st.sampled_from(["\n", "\n\n", "\r", " ", "\n[]\n"])).join(f"[{call}]" for call in written)
+    if form < 5:
+        return _bracketed("[", written, "]", gap, draw(_commas))
+    return draw(st.sampled_from(_SEPARATORS)).join(written)
+
+
 @st.composite
 def blocks(draw: DrawFn, *, python: bool = False) -> str:
     """A list of calls, or calls one after another."""
@@ -185,6 +315,34 @@ _AROUND: Final = [
     *[("```python\n", ""), ("```python ", "```"), ("````x y=1\n", "\n`````"), ("\n```python\n# a\n", "\n```\n\n")],
     *[("```\n", "\n``"), ("~~", "~~"), ("2*", ""), ("-", ""), ("", " + 1"), ("", "."), ("(", ")"), ("r = ", "")],
     *[("I call ", ""), ("", "\nDone."), ("print(", ")"), ('{"name": "', '"}')],
+]
+# What stands around a block where it takes prose, markers or reasoning to read it, or nearly.
+_FAR_AROUND: Final = [
+    *[("Here you are:\n", ""), ("Now:\n\n", "\n\nThat is all."), ("I will ask: ", "\n"), ("Do not run ", " again.")],
+    *[("Two calls.\n```python\n", "\n```\nDone."), ("A:\n```\n", "\n```\nB:\n```\n[f()]\n```"), ("See `", "`.")],
+    *[("```python\nx = 1\n```\n", ""), ("```\nx = (\n", "\n```"), ("One:\nf(x=1)\nTwo:\n", ""), ("", "\nand f(y=2)")],
+    *[("Not:\nf(x=\n", ""), ("- ", ""), ("", "\n* f(x=1)"), ("# a\n", "\nDone."), ("1. ", "\n2. g()"), ("> ", "")],
+    *[
+        ("<|python_start|>", "<|python_end|>"),
+        ("<tool_call>\n", "\n</tool_call>"),
+        ("<tool_call>", ""),
+        ("", "<|im_end|>"),
+    ],
+    *[("[TOOL_CALLS]", "</s>"), ("<|tool_call_start|>", "<|tool_call_end|><|eot_id|>"), ("", "</tool_call>\n")],
+    *[("<tool_call>g()</tool_call>\n<tool_call>", "</tool_call>"), ("<tool_call>\n```json\n", "\n```\n</tool_call>")],
+    *[("Hi. <tool_call>", "</tool_call> Bye."), ("<|python_start|>", "<|python_end|> and more"), ("<tool_call>x ", "")],
+    *[
+        ("<think>f(x=1)</think>", ""),
+        ("<think>\nwhy\n</think>\n\n", ""),
+        ("hm f(x=1)\n</think>\n", ""),
+        ("<think>", ""),
+    ],
+    *[
+        ("", "</think>"),
+        ("", "\n<think>g()"),
+        ("[THINK]a[/THINK]", ""),
+        ("<think>a</think><tool_call>", "</tool_call>"),
+    ],
 ]
 # What a mutation puts in.
 _SYNTAX: Final = [
@@ -215,16 +373,29 @@ def put_around(around: tuple[str, str], block: str) -> str:
     return around[0] + block + around[1]
 
 
-near_calls: Final = mutated(st.builds(put_around, st.sampled_from(_AROUND), blocks()))
+_strict: Final = st.builds(put_around, st.sampled_from(_AROUND), blocks())
+_stepped: Final = st.one_of(step_blocks(), step_blocks(), json_blocks(), quoted_blocks())
+_around: Final = st.sampled_from([*_AROUND, *_FAR_AROUND])
+near_calls: Final = mutated(
+    st.one_of(
+        _strict,
+        st.builds(put_around, _around, _stepped),
+        st.builds(put_around, st.sampled_from(_FAR_AROUND), st.one_of(blocks(), _stepped)),
+    )
+)
 # Without an envelope: what a reader of blocks is given.
-near_blocks: Final = mutated(blocks())
+near_blocks: Final = mutated(
+    st.integers(0, 9).flatmap(
+        lambda number: {7: step_blocks(), 8: json_blocks(), 9: quoted_blocks()}.get(number, blocks())
+    )
+)
 _noise: Final = st.one_of(
     st.text(st.characters(min_codepoint=0, max_codepoint=0x10FFFF), max_size=30),
     st.lists(st.sampled_from([*_SYNTAX, "f(x=1)", "[f()]", "get_weather", "1.5", "'a'"]), max_size=12).map("".join),
 )
 # Any text at all: near-calls, and sometimes syntax in any order or just anything, lone surrogates included.
 answers: Final = st.integers(0, 5).flatmap(lambda number: _noise if number == 5 else near_calls)
-policies: Final = st.sampled_from(POLICIES)
+policies: Final = st.one_of(st.sampled_from(POLICIES), st.just(Policy.lenient()), allowed.map(Policy))
 
 
 def pieces(text: str) -> SearchStrategy[list[str]]:

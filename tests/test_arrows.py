@@ -22,14 +22,17 @@ ROOT = Path(__file__).parent.parent
 # From low to high: a module may import only modules that stand before it. Everything up to `__init__` is the engine.
 ORDER = (
     "frozen",
+    "text",
     "policy",
     "result",
     "toolset",
     "names",
+    "dialects",
     "literals",
     "arguments",
+    "jsoncalls",
+    "markers",
     "tables",
-    "text",
     "lexemes",
     "scanner",
     "builder",
@@ -42,6 +45,12 @@ ORDER = (
     "__init__",
     "rows",
     "replay",
+    "truth",
+    "leftovers",
+    "evidence",
+    "evidence_report",
+    "terminal",
+    "cli_evidence",
     "cli",
     "__main__",
 )
@@ -50,13 +59,21 @@ ORDER = (
 ON_TOP = {
     "rows": {"__init__"},
     "replay": {"__init__", "rows"},
-    "cli": {"__init__", "replay", "rows"},
+    "truth": {"__init__"},
+    "leftovers": {"__init__"},
+    "evidence": {"__init__", "leftovers", "rows", "truth"},
+    "evidence_report": {"__init__", "evidence", "leftovers"},
+    "terminal": set(),
+    "cli_evidence": {"__init__", "evidence", "evidence_report", "rows", "terminal"},
+    "cli": {"__init__", "cli_evidence", "replay", "rows", "terminal"},
     "__main__": {"cli"},
 }
 
 # What is imported from outside the standard library, by whom. Never by the engine.
 THIRD_PARTY = {
-    "cli": {"click", "rich"},
+    "terminal": {"click", "rich"},
+    "cli_evidence": {"click"},
+    "cli": {"click"},
 }
 
 

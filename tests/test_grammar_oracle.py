@@ -2,8 +2,9 @@
 
 Both give the same verdict on every text, and the same place of the first error. Left out is what is decided by values
 and not by structure: where the reader stops at a token that it can read but does not take (a bad escape, a number that
-JSON can't hold, a key that stands twice, a limit), the grammar must have found nothing wrong before. Names are resolved
-by nobody here, since no tool is offered. Characters on which Python's `\\w`, which the grammar's patterns use, and
+JSON can't hold, a key that stands twice, a limit, a string that is no call, an object that is none), the grammar must
+have found nothing wrong before. Names are resolved by nobody here, since no tool is offered. Where a quote is content,
+the grammar must have found no block. Characters on which Python's `\\w`, which the grammar's patterns use, and
 `str.isidentifier`, which the scanner asks, differ (such as `²`) are avoided.
 """
 
@@ -14,31 +15,60 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from typing import NamedTuple
+from unittest.mock import patch
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.lark import from_lark
 
-from grammar.oracle import GRAMMAR, SHORTCUT, first_error, parser
+import recovery.reader
+from grammar.oracle import GRAMMAR, SHORTCUTS, first_error, parser
 from recovery import Limits, Toolset
+from recovery.parser import REFUSED, Parser
 from recovery.reader import DONE, FAILED, Reader
 from recovery.tables import END
-from tests.cases import LATER, VECTORS, read
+from tests.cases import VECTORS, read
 from tests.strategies import LITERALS, examples, mutated, near_blocks
 
 NO_TOOLS = Toolset([])
 STRING = re.compile(parser().get_terminal("STRING").pattern.to_regexp())
 
 
-def reader_stops(text: str) -> tuple[int | None, bool]:
-    """The place of the first error, None for a block; and whether it is a token that was read and not taken."""
+class Watched(Parser):
+    """A parser that tells whether the builder refused what it took."""
+
+    __slots__ = ()
+    refused = False
+
+    def push(self, kind: int) -> int:
+        answer = super().push(kind)
+        Watched.refused = answer == REFUSED
+        return answer
+
+
+class Stop(NamedTuple):
+    """Where the reader stops: the place of the first error, None for a block; what is decided by values."""
+
+    place: int | None
+    # Whether the token there was read and not taken.
+    at_value: bool
+    # Whether a quote was taken for content, which is no matter of patterns.
+    repaired: bool
+
+
+def reader_stops(text: str) -> Stop:
     reader = Reader(NO_TOOLS, Limits(), 0)
-    outcome = reader.feed(text, True)
+    Watched.refused = False
+    with patch.object(recovery.reader, "Parser", Watched):
+        outcome = reader.feed(text, True)
     assert outcome in (DONE, FAILED)
+    repaired = reader._scanner.quote_repair
     if outcome == DONE and reader.stopped_by == END:
-        return None, False
-    return reader.at, reader.stopped_by == END and reader.at < len(text)
+        return Stop(None, False, repaired)
+    unreadable = reader._unread is not None and reader.at < len(text)
+    return Stop(reader.at, Watched.refused or unreadable, repaired)
 
 
 def compare(text: str) -> str:
@@ -46,7 +76,12 @@ def compare(text: str) -> str:
     wanted = first_error(text)
     # The faster way through the tables reads what the rest of the grammar reads.
     assert first_error(text, shortcut=False) == wanted
-    place, at_value = reader_stops(text)
+    place, at_value, repaired = reader_stops(text)
+    if repaired:
+        # Only where the strict reading of the string fails.
+        assert wanted is not None
+        assert place is None or at_value or wanted <= place
+        return "repaired"
     if at_value and place != wanted:
         assert place is not None
         # An escape may be bad in a string that can't stand there at all.
@@ -72,9 +107,12 @@ TERMINALS = {
     "NAME": st.sampled_from(NAMES),
     "KEY": st.sampled_from(KEYS),
     "STRING": st.sampled_from([text for text in LITERALS if STRING.fullmatch(text)]),
-    "NUMBER": st.sampled_from("0 12 1.5 .5 5. 1e3 0x1F 1_0".split()),
+    "COLON_KEY": st.sampled_from(["x:", "y :", "é\n:", "a\\_b:", "None:"]),
+    "WORD": st.sampled_from(["a", "a.b", "a b", "é", "a-b", "nan", "r", "a\\_b"]),
+    "NUMBER": st.sampled_from("0 12 1.5 .5 5. 1e3 0x1F 1_0 07".split()),
     "CONSTANT": st.sampled_from("True False None true false null".split()),
-    SHORTCUT: st.sampled_from(["a=1", "b='a'", "c=1,d=true", 'e="",f=-1.5, g=None', "h=0"]),
+    "PLAIN_CALL": st.sampled_from(["f()", "f(a=1)", "a.b(c='x', d=true)", "a b(e=-1.5)"]),
+    "ARGUMENTS": st.sampled_from(["a=1", "b='a'", "c=1,d=true", 'e="",f=-1.5, g=None', "h=0"]),
     "SPACES": st.sampled_from(["", " ", "\t\f"]),
     "COMMENT": st.sampled_from(["", "# (\n", "#\r", "# x"]),
     "LINE_JOIN": st.sampled_from(["", "\\\n", "\\\r\n", "\\\r"]),
@@ -95,9 +133,9 @@ def test_the_reader_and_the_grammar_agree() -> None:
     agree()
     total = sum(seen.values())
     assert seen["block"] > 0.2 * total, seen
-    assert seen["error"] > 0.2 * total, seen
+    assert seen["error"] > 0.12 * total, seen
     assert seen["end"] > 0.02 * total, seen
-    assert seen["value"] < 0.15 * total, seen
+    assert seen["value"] < 0.5 * total, seen
 
 
 @examples(500)
@@ -107,7 +145,7 @@ def test_they_agree_on_syntax_in_any_order(text: str) -> None:
 
 
 def test_they_agree_on_every_vector() -> None:
-    texts = {case.text for folder in (VECTORS, LATER) for case in read(folder)}
+    texts = {case.text for case in read(VECTORS)}
     seen = Counter(compare(text) for text in texts if comparable(text) and len(text) < 2000)
     assert seen["block"] > 300, seen
     assert seen["error"] > 300, seen
@@ -120,21 +158,27 @@ VECTORS_BY_TERMINAL = {
         [*NAMES, "é.ß(", "_1("],
         ["1a(", "a..b(", "a .b(", "a b (", "a  b(", ".a(", "a.(", "a,b(", "a\\b("],
     ),
-    "KEY": ("f({}1)", ["x=", "x\n=", "x # (\r=", "é=", "a\\_b=", "_="], ["1=", "x.y=", "x y=", "x==", "'x'=", "x:"]),
-    "CONSTANT": ("f(x={})", "True False None true false null".split(), "TRUE none nil True.x trues true-x".split()),
+    "KEY": ("f({}1)", ["x=", "x\n=", "x # (\r=", "é=", "a\\_b=", "_="], ["1=", "x.y=", "x y=", "x==", "'x'="]),
+    "COLON_KEY": ("f({}1)", ["x:", "x\n:", "x # (\r:", "é:", "a\\_b:"], ["1:", "x.y:", "x::", "x:=", "'x':"]),
+    "WORD": (
+        "f(x={})",
+        ["a", "a.b", "a b", "a-b", "a\\_b", "é", "none", "TRUE", "true-x"],
+        ["1a", "a..b", "a (", "-a", "a-", "a'b'", "@a"],
+    ),
+    "CONSTANT": ("f(x=[{}])", "True False None true false null".split(), "TRUE none nil True.x trues true-x".split()),
     "NUMBER": (
         "f(x={})",
-        "0 7 10 1_0 0x1F 0X_f 0o17 0b1 1.5 .5 5. 1e3 1E-3 1.e+2 00.5 0_1e1 1_0.0_1e1_0".split(),
-        "07 00 1_ _1 1__0 0x 0b2 0o8 1e 1e+ . 1.2.3 1.x 5km 1é 1e5.5 0x1.5".split(),
+        "0 7 10 1_0 0x1F 0X_f 0o17 0b1 1.5 .5 5. 1e3 1E-3 1.e+2 00.5 0_1e1 1_0.0_1e1_0 07 00".split(),
+        "1_ 1__0 0x 0b2 0o8 1e 1e+ . 1.2.3 1.x 5km 1é 1e5.5 0x1.5".split(),
     ),
     "STRING": (
         "f(x={})",
         [
             "'a\nb'",
             "'\\\r\n'",
-            *"'' \"a\" '\\'' r'\\'' R'a' u'a' U\"a\" '''a'b''c''' ''''a''' \"\"\"\\\"\"\"\"".split(),
+            *"“a” ‘b\\’’ '' \"a\" '\\'' r'\\'' R'a' u'a' U\"a\" '''a'b''c''' ''''a''' \"\"\"\\\"\"\"\"".split(),
         ],
-        ["'a", "b'a'", "f'a'", "ur'a'", "r 'a'", "'a''", "'''a''", "'''a''''", "“a”", "`a`"],
+        ["'a", "b'a'", "f'a'", "ur'a'", "r 'a'", "'a''", "'''a''", "'''a''''", "“a", "“a'", "`a`"],
     ),
     "SIGN": ("f(x={}1)", ["+", "-"], ["--", "*", "~", "- +"]),
     "NEWLINE": ("f(){}g()", ["\n", "\r", "\r\n"], ["\x0b", "\u2028", "\x85", "\\\n", "\\n"]),
@@ -159,7 +203,7 @@ def test_each_terminal_has_vectors() -> None:
     one_character = {"LPAR", "RPAR", "LSQB", "RSQB", "LBRACE", "RBRACE", "COMMA", "COLON", "SEMICOLON"}
     ignored = {"SPACES", "COMMENT", "LINE_JOIN"}
     terminals = {terminal.name for terminal in parser().terminals}
-    assert terminals == {*VECTORS_BY_TERMINAL, *one_character, *ignored, SHORTCUT}
+    assert terminals == {*VECTORS_BY_TERMINAL, *one_character, *ignored, *SHORTCUTS}
 
 
 @pytest.mark.parametrize("seed", ["0", "1"])

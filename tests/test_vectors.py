@@ -7,18 +7,17 @@ from collections import Counter
 import pytest
 
 from recovery import Recovery, Stream, recover
-from tests.cases import LATER, VECTORS, Case, read
+from tests.cases import VECTORS, Case, read
 
 # Longer texts are not cut at every place, and much longer ones not read by characters.
 CUT_BY_PLACES, CUT_BY_CHARACTERS = 200, 2000
 
-CASES, LATER_CASES = read(VECTORS), read(LATER)
+CASES = read(VECTORS)
 
 
-def test_the_folders_are_not_empty_and_ids_are_unique() -> None:
+def test_the_folder_is_not_empty_and_ids_are_unique() -> None:
     assert len(CASES) > 1000
-    assert LATER_CASES
-    ids = Counter(case.row["id"] for case in CASES + LATER_CASES if case.written is case.row["policy"])
+    ids = Counter(case.row["id"] for case in CASES if case.written is case.row["policy"])
     assert max(ids.values()) == 1
 
 
@@ -39,19 +38,3 @@ def test_case(case: Case) -> None:
         assert in_pieces(case, *text) == whole
     for place in range(len(text) + 1 if len(text) <= CUT_BY_PLACES else 0):
         assert in_pieces(case, text[:place], text[place:]) == whole, f"cut at {place}"
-
-
-@pytest.mark.parametrize("case", LATER_CASES, ids=str)
-def test_later_case_is_not_read_wrongly(case: Case) -> None:
-    """What is recovered of it today, if anything, is what will be."""
-    result = recover(case.text, case.toolset, policy=case.policy)
-    assert not result.calls or not case.faults(result)
-
-
-def test_no_later_case_has_come_true() -> None:
-    to_come = {
-        case.row["id"]
-        for case in LATER_CASES
-        if not case.runs or case.faults(recover(case.text, case.toolset, policy=case.policy))
-    }
-    assert to_come == {case.row["id"] for case in LATER_CASES}, "move what has come true to tests/vectors"

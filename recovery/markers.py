@@ -1,0 +1,99 @@
+"""Tokens that models put around calls, turns and reasoning: the tables. May import: nothing of the package.
+
+Where a token is written by nobody but a model's format, its spelling is the whole rule. What stands behind a begin
+token must still be a block.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+# What opens a stretch of calls, and what closes it; an empty end where the format has none.
+CALL_MARKERS: Final[dict[str, str]] = {
+    "<|python_start|>": "<|python_end|>",
+    "<|tool_call_start|>": "<|tool_call_end|>",
+    "<|tool_call|>": "<|/tool_call|>",
+    "<|tool_call_begin|>": "<|tool_call_end|>",
+    "<|action_start|><|plugin|>": "<|action_end|>",
+    "<|START_ACTION|>": "<|END_ACTION|>",
+    "<|tool_calls_begin|>": "<|tool_calls_end|>",
+    "<|python_tag|>": "",
+    "<|im_start|>assistant": "",
+    "<|im_start|>": "",
+    "<function_calls>": "</function_calls>",
+    "<function_call>": "</function_call>",
+    "<tool_calls>": "</tool_calls>",
+    "<tool_call>": "</tool_call>",
+    "<tool_code>": "</tool_code>",
+    "<TOOLCALL>": "</TOOLCALL>",
+    "<longcat_tool_call>": "</longcat_tool_call>",
+    "<<function>>": "",
+    "[TOOL_CALLS]": "",
+    "[unused11]": "[unused12]",
+}
+
+# What closes a turn, or stands between turns, and means nothing here.
+TURN_MARKERS: Final[tuple[str, ...]] = (
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|eot|>",
+    "<|eom|>",
+    "<|end|>",
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<|END_OF_TURN_TOKEN|>",
+    "<end_of_turn>",
+    "<|return|>",
+    "<|message_sep|>",
+    "</s>",
+    "<s>",
+    "<bot_end>",
+    "<eos>",
+    "<bos>",
+)
+
+# What opens reasoning, and what closes it.
+REASONING_MARKERS: Final[dict[str, str]] = {
+    "<think>": "</think>",
+    "<thinking>": "</thinking>",
+    "<thought>": "</thought>",
+    "<reasoning>": "</reasoning>",
+    "<seed:think>": "</seed:think>",
+    "<longcat_think>": "</longcat_think>",
+    "<|thought_start|>": "<|thought_end|>",
+    "<|START_THINKING|>": "<|END_THINKING|>",
+    "[THINK]": "[/THINK]",
+}
+
+# What opens a stretch that is put out of action, and what ends it.
+COMMENT_MARKERS: Final[dict[str, str]] = {"<!--": "-->", "/*": "*/"}
+
+BEGINS, ENDS, TURN, THINKS, THOUGHT, HIDES = range(6)
+
+KINDS: Final[dict[str, int]] = {
+    **dict.fromkeys(CALL_MARKERS, BEGINS),
+    **dict.fromkeys(filter(None, CALL_MARKERS.values()), ENDS),
+    **dict.fromkeys(TURN_MARKERS, TURN),
+    **dict.fromkeys(REASONING_MARKERS, THINKS),
+    **dict.fromkeys(REASONING_MARKERS.values(), THOUGHT),
+    **dict.fromkeys(COMMENT_MARKERS, HIDES),
+}
+LONGEST: Final = max(map(len, KINDS))
+# The longest first, since one may begin another.
+ANY: Final = re.compile("|".join(map(re.escape, sorted(KINDS, key=len, reverse=True))))
+_PREFIXES: Final = frozenset(token[:length] for token in KINDS for length in range(1, len(token)))
+
+_ENDS_REASONING: Final = re.compile("|".join(map(re.escape, REASONING_MARKERS.values())))
+
+
+def may_end_reasoning(answer: str) -> bool:
+    """Whether reasoning may end in the answer: then what stands before is no part of it."""
+    signs = ("<" in answer and ("</" in answer or "<|" in answer)) or ("[" in answer and "[/" in answer)
+    return signs and _ENDS_REASONING.search(answer) is not None
+
+
+def may_become_marker(text: str) -> bool:
+    """Whether more text could make a marker of this, or a longer one."""
+    return text in _PREFIXES
