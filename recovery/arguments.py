@@ -75,9 +75,23 @@ def is_bare_word(parameters: Mapping[str, Any], key: str, word: str) -> bool:
 
 
 def takes_keys(parameters: Mapping[str, Any], arguments: dict[str, Any]) -> bool:
-    """Whether every argument is a property that the tool declares, where it declares any."""
+    """Whether every argument is a property that the tool declares, where it declares any; and is no declaration."""
     properties = _properties(parameters)
-    return not properties or all(key in properties for key in arguments)
+    if properties:
+        return all(key in properties for key in arguments) and not _are_types(arguments)
+    return not _is_declaration(arguments)
+
+
+def _is_declaration(arguments: dict[str, Any]) -> bool:
+    """Whether this declares arguments, as JSON Schema or like it, and gives none."""
+    kinds = [value.get("type") for value in arguments.values() if isinstance(value, dict)]
+    schema = arguments.get("type") == "object" or isinstance(arguments.get("properties"), dict)
+    return schema or any(isinstance(kind, str) for kind in kinds) or _are_types(arguments)
+
+
+def _are_types(arguments: dict[str, Any]) -> bool:
+    """Whether every value is the name of a type."""
+    return arguments != {} and all(isinstance(v, str) and v.lower() in _NEVER_WORDS for v in arguments.values())
 
 
 def read_leading_zero(parameters: Mapping[str, Any], key: str, lexeme: str) -> str | int:

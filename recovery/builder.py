@@ -448,6 +448,8 @@ class Builder:
             return not self.shaped
         self.shaped = self.shaped or self.names == 1
         arguments = found.arguments
+        if isinstance(arguments, str) and "".join(arguments.split()) == "{}":
+            arguments = {}
         if isinstance(arguments, str):
             inner = self._read_inner(arguments, True) if self._read_inner else Inner(None, None, set())
             if inner.value is None:

@@ -80,8 +80,6 @@ class Block(NamedTuple):
     # What it takes to read the block with prose beside it, and on its own.
     beside_prose: Allowance
     alone: Allowance | None
-    # Whether prose follows on its line, behind an end marker.
-    prose_behind: bool = False
 
 
 class Envelope:
@@ -119,6 +117,8 @@ class Envelope:
     # stands behind the last block so far.
     _unseparated = False
     _only_blanks = False
+    # Where a turn token stands that the answer begins with, or -1.
+    _lead_start = -1
     # The column in which the block begins, and the leftmost in which a line of prose does.
     _column = 0
     _prose_column = 1_000_000
@@ -199,7 +199,7 @@ class Envelope:
         text = self._text
         at = self._at
         first = text[at : at + 1]
-        if self._comment_column < 0 and (first.isalpha() or (first == "[" and text[at + 1 : at + 2].islower())):
+        if self._comment_column < 0 and (first.isalpha() or (first == "[" and "a" <= text[at + 1 : at + 2] < "u")):
             # Most answers begin like this: nothing is to be passed over, and no marker to be looked for.
             return self._begin_block()
         if self._base + at == 0 and text.startswith("\ufeff"):
@@ -287,6 +287,8 @@ class Envelope:
                 self._place = _THINKING
         else:
             self.steps.add(Allowance.MARKER)
+            if self.block_at < 0 and not self.prose and self._lead_start < 0:
+                self._lead_start = self._base + start
             if self._only_blanks:
                 self.blocks[-1] = self.blocks[-1]._replace(end=self._base + self._at)
             self._place = _AFTER if self.blocks or self.prose else _LEAD
@@ -302,6 +304,7 @@ class Envelope:
         self.steps = {Allowance.REASONING}
         self.blocks = []
         self.spoiled = None
+        self._lead_start = -1
         self._only_blanks = False
         self.prose = self._unseparated = self.parsed = False
         self._first = None
@@ -378,7 +381,8 @@ class Envelope:
         self._column = at - self._line_at
         self._place = _BLOCK
         if not (self._ticks or self._begins):
-            self._start = at
+            # A turn token before the block goes with it.
+            self._start = at if self._lead_start < 0 or self.prose else self._lead_start
         return True
 
     def _in_block(self) -> bool:
@@ -606,14 +610,9 @@ class Envelope:
             self._place = _LINE
             return True
         if text[at] in "<[" and not span:
-            return self._marker_or(self._prose_behind)
+            return self._marker_or(self._begin_prose)
         if self._only_blanks and (self.blocks[-1].alone or text[at] in OPERATORS):
             return self._spoil()
-        return self._prose_behind()
-
-    def _prose_behind(self) -> bool:
-        if self._only_blanks:
-            self.blocks[-1] = self.blocks[-1]._replace(prose_behind=True)
         return self._begin_prose()
 
     def _spoil(self) -> bool:

@@ -60,6 +60,9 @@ QUOTES: Final = ("'", '"')
 SMART_QUOTES: Final = {"\u201c": "\u201d", "\u2018": "\u2019"}
 # How far a pair of quotes inside a string is looked for: around words, not around paragraphs.
 LONGEST_PAIR: Final = 200
+# Between two strings these make an expression, or are the prefix of the second.
+RESERVED: Final = frozenset("and or in is not if else for b f t rb br rf fr rt tr B F".split())
+LONGEST_RESERVED: Final = 8
 PREFIXES: Final = frozenset("rRuU")
 DIGITS: Final = frozenset("0123456789")
 

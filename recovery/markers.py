@@ -68,7 +68,15 @@ REASONING_MARKERS: Final[dict[str, str]] = {
 }
 
 # What opens a stretch that is put out of action, and what ends it.
-COMMENT_MARKERS: Final[dict[str, str]] = {"<!--": "-->", "/*": "*/"}
+COMMENT_MARKERS: Final[dict[str, str]] = {
+    "<!--": "-->",
+    "/*": "*/",
+    # Turns that are not the assistant's.
+    "<|im_start|>user": "<|im_end|>",
+    "<|im_start|>system": "<|im_end|>",
+    "<|im_start|>tool": "<|im_end|>",
+    "<tool_response>": "</tool_response>",
+}
 
 BEGINS, ENDS, TURN, THINKS, THOUGHT, HIDES = range(6)
 

@@ -60,6 +60,8 @@ _NOT_BY_DEFAULT: Final = frozenset(
 
 # Python refuses to read or write an integer of more decimal digits unless told otherwise, and so does `json`.
 _MOST_DIGITS: Final = 4_300
+# What `json` writes, and `==` compares, well below Python's bound on recursion.
+_MOST_DEPTH: Final = 300
 
 
 class Limits(Frozen):
@@ -100,6 +102,8 @@ class Limits(Frozen):
                 raise TypeError(f"Limits.{field} must be an int, not {type(value).__name__}")
             if value < 1:
                 raise ValueError(f"Limits.{field} must be at least 1, not {value}")
+        if depth > _MOST_DEPTH:
+            raise ValueError(f"Limits.depth must be at most {_MOST_DEPTH}, what `json` can write, not {depth}")
         if digits > _MOST_DIGITS:
             raise ValueError(f"Limits.digits must be at most {_MOST_DIGITS}, Python's own bound, not {digits}")
 
@@ -116,8 +120,8 @@ class Policy(Frozen):
     limits: Limits
 
     def __init__(self, allow: Iterable[Allowance | str] = (), limits: Limits | None = None) -> None:
-        if isinstance(allow, str):
-            raise TypeError("Policy.allow must be a collection of allowances, not one string")
+        if isinstance(allow, str) or not isinstance(allow, Iterable):
+            raise TypeError(f"Policy.allow must be a collection of allowances, not {type(allow).__name__}")
         if limits is not None and not isinstance(limits, Limits):
             raise TypeError(f"Policy.limits must be a Limits, not {type(limits).__name__}")
         self._set(

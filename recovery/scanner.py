@@ -22,6 +22,7 @@ from .lexemes import (
     JOINT,
     LONGEST_OPERATOR,
     LONGEST_PAIR,
+    LONGEST_RESERVED,
     MAY_BE_BLANK,
     NAME_LIKE,
     NAMED,
@@ -36,6 +37,7 @@ from .lexemes import (
     PLAIN_STRINGS,
     PREFIXES,
     QUOTES,
+    RESERVED,
     SMART_QUOTES,
     SPACES,
     SPACES_AND_LINE_ENDS,
@@ -601,6 +603,13 @@ class Scanner:
         if not behind[:1].isalnum() or (behind[0] in PREFIXES and behind[1:] in QUOTES):
             return at
         before = text[at - 1] if at > begin else self._body[-1][-1:] if self._body else ""
+        if before.isalnum() or before in ("", " "):
+            # `'x'or'y'` is an expression, and `'x'b'y'` holds bytes.
+            word_end = text.find(self._quote, at + 1, at + 1 + LONGEST_RESERVED)
+            if word_end < 0 and len(text) < at + 1 + LONGEST_RESERVED and not self._final:
+                return -1
+            if word_end >= 0 and text[at + 1 : word_end].strip() in RESERVED:
+                return at
         if before.isalnum():
             return at + 1
         if before not in ("", " "):

@@ -102,6 +102,8 @@ class Toolset(Frozen):
         aliases: Mapping[str, str] | None = None,
         namespaces: Iterable[str] = NAMESPACES,
     ) -> None:
+        if isinstance(namespaces, str):
+            raise TypeError("namespaces: expected a collection of names, got a single str")
         exact = _index(tools)
         alias = _index_aliases(aliases if aliases is not None else {}, exact)
         folded = frozenset(map(fold, (*exact, *alias))) - {""}

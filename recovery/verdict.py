@@ -138,12 +138,15 @@ def _without_lines(answer: str, blocks: list[Block]) -> str:
     """
     kept: list[str] = []
     done = 0
-    for block in blocks:
+    for block, following in zip(blocks, [*blocks[1:], None], strict=True):
         start, end = block.start, block.end
+        # Not beyond the next block, which may stand on the same line.
+        limit = len(answer) if following is None else following.start
         head = max(answer.rfind("\n", done, start), answer.rfind("\r", done, start), done - 1) + 1
         own = not answer[head:start].strip("\ufeff \t\f")
         kept.append(answer[done : head if own else start])
-        line_end = end_of(_TO_LINE_END, answer, end)
+        rest = _TO_LINE_END.match(answer, end, limit)
+        line_end = end if rest is None else rest.end()
         if _NOTHING_MORE.fullmatch(answer, end, line_end) is None:
             done = end
         else:

@@ -1,8 +1,9 @@
 """Size: time and memory grow with the length of the answer and no faster, for any text.
 
-A family is a text of any length made of one repeated piece. By default the lengths are what a minute pays for; with
-RECOVERY_SLOW set, every family is read at 10 MB too. Memory is that of a process of its own: a helper, which is this
-file run as a program, forks one for each family.
+A family is a text of any length made of one repeated piece; it is read whole and in deltas, once and twice as long. By
+default the lengths are what a minute pays for; with RECOVERY_SLOW set, every family is read at 10 MB too. Time is what
+this process takes, not what the clock says. Memory is that of a process of its own: a helper, which is this file run as
+a program, forks one for each family.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -218,8 +219,8 @@ FAMILIES = {
     "lines-of-calls-in-prose": Family("So:\n", "f(x=1)\nAnd then.\n", "", "recovered"),
     "lines-of-lists-in-prose": Family("So:\n", "[f(x=1)]\nAnd then.\n", "", "recovered"),
     "lines-of-signs-behind-call": Family("f(x=1)\n", "- \n", "", "recovered"),
-    "lists-behind-colons": Family("", "So: [f(x=1)]\n", "", "recovered"),
-    "lists-behind-colons-on-one-line": Family("", "So: [f(x=1)] ", "", "recovered"),
+    "lists-behind-colons": Family("", "And so: [f(x=1)]\n", "", "recovered"),
+    "lists-behind-colons-on-one-line": Family("", "And so: [f(x=1)] ", "", "recovered"),
     "lists-begun-behind-colons": Family(CALL + "So", ": [", "", "text"),
     "lists-of-words-behind-colons": Family(CALL + "So", ": [a, ", "", "text"),
     "half-calls-behind-colons": Family("So", ": [f(", "", "text"),
@@ -336,7 +337,7 @@ FLOOR = 0.005
 # The lowest times of up to so many rounds: caches are shared with what else the machine does.
 ROUNDS = 6
 # No further round, and no larger text, after so many seconds of the process.
-PATIENCE = 20
+PATIENCE = 3
 
 # Characters: the limit on the digits of a number, which is above that on a name.
 LONGEST_TOKEN = Limits().digits
@@ -344,9 +345,11 @@ LONGEST_TOKEN = Limits().digits
 MEGA = 1_000_000
 # Bytes for a character, the text itself counted in: 10 MB of any text take at most 400 MB.
 MOST_MEMORY = 40
+# Bytes besides: the heap grows in steps.
+STEP = MEGA
 # In deltas each piece is an object of its own, which the stream and the caller hold: that of one wide character takes
 # 80 bytes.
-MOST_MEMORY_IN_DELTAS = 280
+MOST_MEMORY_IN_DELTAS = 160
 
 # What is read: the whole, deltas of four characters, deltas of one; and the text for each, which is then read twice as
 # long too.
@@ -386,7 +389,7 @@ def check_growth(family: Family, size: int, delta: int) -> None:
     grows faster than the text grows so at every length.
     """
     began = time.process_time()
-    for factor in (1, 2, 4):
+    for factor in (1, 2):
         growth, best = measure_growth(family, factor * size, delta)
         if growth <= MOST_GROWTH:
             return
@@ -458,8 +461,8 @@ def test_deltas_change_nothing(name: str) -> None:
 @pytest.mark.parametrize(
     ("size", "delta", "names"),
     [
-        pytest.param(MEGA // 5, 0, list(FAMILIES), id="200-kb"),
-        pytest.param(MEGA, 0, LARGEST, id="1-mb"),
+        pytest.param(MEGA // 10, 0, list(FAMILIES), id="100-kb"),
+        pytest.param(2 * MEGA, 0, LARGEST, id="2-mb"),
         pytest.param(MEGA // 10, 1, list(FAMILIES), id="100-kb-in-deltas", marks=SLOW_ONLY),
         pytest.param(10 * MEGA, 0, list(FAMILIES), id="10-mb", marks=SLOW_ONLY),
     ],
@@ -467,7 +470,7 @@ def test_deltas_change_nothing(name: str) -> None:
 def test_memory_grows_with_the_text(size: int, delta: int, names: list[str]) -> None:
     taken = measure_memory(size, delta, names)
     assert len(taken) == len(names)
-    allowed = (MOST_MEMORY_IN_DELTAS if delta else MOST_MEMORY) * size
+    allowed = (MOST_MEMORY_IN_DELTAS if delta else MOST_MEMORY) * size + STEP
     too_much = {name: f"{peak / MEGA:.1f} MB" for name, peak in taken.items() if peak > allowed}
     assert too_much == {}, f"{size:,} characters may take {allowed / MEGA:.1f} MB"
 
