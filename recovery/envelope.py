@@ -331,9 +331,12 @@ class Envelope:
             self._place = _INFO
             return True
         # No fence: operators, or code within a line of prose.
-        self._text = self._tick * self._ticks + self._text[self._at :]
-        self._base = self._seen - len(self._text)
-        self._at = self._ticks = 0
+        if self._at < self._ticks:
+            self._text = self._tick * self._ticks + self._text[self._at :]
+            self._base = self._seen - len(self._text)
+            self._at = self._ticks
+        self._at -= self._ticks
+        self._ticks = 0
         return self._begin_block() if self.block_at < 0 and not self.prose else self._begin_prose()
 
     def _in_info(self) -> bool:

@@ -28,8 +28,8 @@ _FEW: Final = 24
 # ASCII alone: letters of other scripts may be one word here and two there.
 _SEGMENT: Final = re.compile(r"[A-Za-z0-9]+")
 _TAIL: Final = re.compile(r"([A-Za-z0-9]+)[^A-Za-z0-9]*\Z")
-# All that can stand between the last letter of a name and its "(", but for a comment.
-_UP_TO_WORD: Final = re.compile(r"(?:[^\w(]|_)*")
+# What stands between the last letter of a name and its "(", but for a comment, and more.
+_SIGNS: Final = re.compile(r"[\W_]*")
 _QUOTED_LIST: Final = re.compile(r"\[\s*['\"\u201c\u2018]")
 
 # What `mention` answers.
@@ -174,10 +174,10 @@ def mention(answer: str, toolset: Toolset) -> int:
         if f"{tail}(" in answer or "#" in answer or _has_fields(answer):
             return AS_CALL
         while at >= 0:
-            behind = end_of(_UP_TO_WORD, answer, at + len(tail))
-            if answer[behind : behind + 1] == "(":
+            behind = at + len(tail)
+            if answer.find("(", behind, end_of(_SIGNS, answer, behind)) >= 0:
                 return AS_CALL
-            at = answer.find(tail, at + len(tail))
+            at = answer.find(tail, behind)
     return most
 
 

@@ -42,7 +42,7 @@ _NO_MORE: Final = ("", "\n", "\r", ";")
 _TO_LINE_END: Final = re.compile(r"[^\r\n]*")
 # What may stand behind a block on its line and is a part of it.
 _NOTHING_MORE: Final = re.compile(r"[ \t\f]*[;,]?[ \t\f]*(?:#.*|\\)?")
-_TO_NEXT_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|[\r\n])?")
+_LINE_END: Final = re.compile(r"\r\n|[\r\n]")
 
 
 def is_prose(answer: str, toolset: Toolset, mentioned: int) -> bool:
@@ -150,5 +150,5 @@ def _without_lines(answer: str, blocks: list[Block]) -> str:
         if _NOTHING_MORE.fullmatch(answer, end, line_end) is None:
             done = end
         else:
-            done = end_of(_TO_NEXT_LINE, answer, end) if own else line_end
+            done = end_of(_LINE_END, answer, line_end) if own else line_end
     return "".join([*kept, answer[done:]])
