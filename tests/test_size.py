@@ -24,7 +24,7 @@ import pytest
 import recovery
 from recovery import Limits, Policy, Reason, Recovery, Stream, Toolset, recover
 
-SLOW_ONLY = pytest.mark.skipif(not os.environ.get("RECOVERY_SLOW"), reason="takes minutes: set RECOVERY_SLOW")
+SLOW_ONLY = pytest.mark.skipif(not os.environ.get("RECOVERY_SLOW"), reason="takes long: set RECOVERY_SLOW")
 
 
 @dataclass(frozen=True)
