@@ -64,6 +64,8 @@ class Inner(NamedTuple):
     used: set[Allowance]
     # Whether it begins with a call of an offered tool.
     shaped: bool = False
+    # How many values it holds: they count as the block's.
+    values: int = 0
 
 
 # Reads the value of a string as an answer of its own: the text, and whether an object is wanted.
@@ -106,7 +108,8 @@ class Builder:
         # Values whose container or argument is not complete, and containers; the parser puts literals here.
         self.stack: list[Any] = []
         self._arguments: dict[str, Any] = {}
-        self._values_left = limits.values
+        # How many more values the limit leaves.
+        self.values_left = limits.values
         # The calls whose tool is offered; and the objects of a reading that wants these.
         self.calls: list[Call] = []
         self.objects: list[dict[str, Any]] = []
@@ -183,8 +186,8 @@ class Builder:
                 scanner.refused_at = start + len(key)
                 return self._refuse(Reason.DUPLICATE_KEY, start, start + len(key))
             arguments[key] = value
-            self._values_left -= 1
-            if self._values_left < 0:
+            self.values_left -= 1
+            if self.values_left < 0:
                 return self._refuse_values()
         return True
 
@@ -260,8 +263,8 @@ class Builder:
         return True
 
     def _count_value(self) -> bool:
-        self._values_left -= 1
-        return self._values_left >= 0 or self._refuse_values()
+        self.values_left -= 1
+        return self.values_left >= 0 or self._refuse_values()
 
     def _refuse_values(self) -> bool:
         # At the call: where in it the limit is met depends on how many arguments the scanner took in one step.
@@ -456,6 +459,9 @@ class Builder:
                 return self._refuse(Reason.SYNTAX, start, end, "arguments as a JSON object")
             arguments = inner.value
             self._steps.update(inner.used)
+            self.values_left -= inner.values
+            if self.values_left < 0:
+                return self._refuse(Reason.TOO_MANY_VALUES, start, end)
         if not takes_keys(tool.parameters, arguments):
             return self._refuse(Reason.AMBIGUOUS_ARGUMENTS, start, end, "arguments that the tool declares")
         self.calls.append(Call(tool.name, found.name, arguments, Span(start, end)))
@@ -480,6 +486,9 @@ class Builder:
         self.shaped = self.shaped or inner.shaped
         if inner.call is None:
             return self._refuse(Reason.SYNTAX, start, end, "one call in each string")
+        self.values_left -= inner.values
+        if self.values_left < 0:
+            return self._refuse(Reason.TOO_MANY_VALUES, start, end)
         self.names += 1
         if self.names > self._limits.calls:
             return self._refuse(Reason.TOO_MANY_CALLS, start, end)

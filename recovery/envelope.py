@@ -140,6 +140,7 @@ class Envelope:
         self._limits = limits
         self._answer = answer
         self._calls_left = limits.calls
+        self._values_left = limits.values
         self.blocks: list[Block] = []
         # The steps taken outside of blocks.
         self.steps: set[Allowance] = set()
@@ -519,6 +520,10 @@ class Envelope:
         self._calls_left -= len(builder.calls)
         if self._calls_left < 0:
             self._commit(Refusal(Reason.TOO_MANY_CALLS, builder.calls[self._calls_left].span))
+            return
+        self._values_left -= self._limits.values - builder.values_left
+        if self._values_left < 0:
+            self._commit(Refusal(Reason.TOO_MANY_VALUES, Span(self._start, end)))
             return
         self._add_block(builder, end)
         self._unseparated = plain

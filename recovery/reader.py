@@ -115,13 +115,16 @@ class Reader:
         builder = reader.builder
         if builder is None or outcome != DONE or reader.stopped_by != END or builder.refusal or text[:1] == "[":
             return Inner(None, None, set(), builder is not None and builder.shaped)
+        values = self._limits.values - builder.values_left
         if wants_object:
             return Inner(
                 None,
                 builder.objects[0] if len(builder.objects) == 1 else None,
                 builder.used(),
+                values=values,
             )
-        return Inner(builder.calls[0] if len(builder.calls) == 1 else None, None, builder.used(), builder.shaped)
+        call = builder.calls[0] if len(builder.calls) == 1 else None
+        return Inner(call, None, builder.used(), builder.shaped, values)
 
     def _read(self, parser: Parser) -> int:
         scan = self._scanner.scan
