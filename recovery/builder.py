@@ -268,11 +268,17 @@ class Builder:
 
     def _refuse_values(self) -> bool:
         # At the call: where in it the limit is met depends on how many arguments the scanner took in one step.
-        return self._refuse(
-            Reason.TOO_MANY_VALUES,
-            self._call_start,
-            self._call_start + len(self._written),
-        )
+        return self._refuse(Reason.TOO_MANY_VALUES, self._call_start, self._call_start + len(self._written))
+
+    def _count_inner(self, inner: Inner, start: int, end: int) -> bool:
+        """Count the values that the string at this place holds, and the steps that its reading took."""
+        self._steps.update(inner.used)
+        self.values_left -= inner.values
+        return self.values_left >= 0 or self._refuse(Reason.TOO_MANY_VALUES, start, end)
+
+    def _count_name(self, start: int, end: int) -> bool:
+        self.names += 1
+        return self.names <= self._limits.calls or self._refuse(Reason.TOO_MANY_CALLS, start, end)
 
     def _refuse(self, reason: Reason, start: int, end: int = -1, *expected: str) -> bool:
         """Note the defect, one character long where no end is given, if it is the first; False, to stop."""
@@ -297,9 +303,8 @@ class Builder:
         self._written = written
         self._arguments = {}
         self._keys = self._colons = 0
-        self.names += 1
-        if self.names > self._limits.calls:
-            return self._refuse(Reason.TOO_MANY_CALLS, start, end)
+        if not self._count_name(start, end):
+            return False
         plain = written
         if "\\" in written:
             scanner.escaped = True
@@ -441,9 +446,8 @@ class Builder:
         found = read_json_call(value)
         if found is None:
             return self._refuse(Reason.SYNTAX, start, end, "a JSON call")
-        self.names += 1
-        if self.names > self._limits.calls:
-            return self._refuse(Reason.TOO_MANY_CALLS, start, end)
+        if not self._count_name(start, end):
+            return False
         self._steps.add(Allowance.JSON)
         tool = self._resolve_json(found.name)
         if isinstance(tool, Reason):
@@ -457,11 +461,9 @@ class Builder:
             inner = self._read_inner(arguments, True) if self._read_inner else Inner(None, None, set())
             if inner.value is None:
                 return self._refuse(Reason.SYNTAX, start, end, "arguments as a JSON object")
+            if not self._count_inner(inner, start, end):
+                return False
             arguments = inner.value
-            self._steps.update(inner.used)
-            self.values_left -= inner.values
-            if self.values_left < 0:
-                return self._refuse(Reason.TOO_MANY_VALUES, start, end)
         if not takes_keys(tool.parameters, arguments):
             return self._refuse(Reason.AMBIGUOUS_ARGUMENTS, start, end, "arguments that the tool declares")
         self.calls.append(Call(tool.name, found.name, arguments, Span(start, end)))
@@ -486,19 +488,8 @@ class Builder:
         self.shaped = self.shaped or inner.shaped
         if inner.call is None:
             return self._refuse(Reason.SYNTAX, start, end, "one call in each string")
-        self.values_left -= inner.values
-        if self.values_left < 0:
-            return self._refuse(Reason.TOO_MANY_VALUES, start, end)
-        self.names += 1
-        if self.names > self._limits.calls:
-            return self._refuse(Reason.TOO_MANY_CALLS, start, end)
-        self._steps.update(inner.used, [Allowance.QUOTED])
-        self.calls.append(
-            Call(
-                inner.call.name,
-                inner.call.written,
-                inner.call.arguments,
-                Span(start, end),
-            )
-        )
+        if not (self._count_inner(inner, start, end) and self._count_name(start, end)):
+            return False
+        self._steps.add(Allowance.QUOTED)
+        self.calls.append(Call(inner.call.name, inner.call.written, inner.call.arguments, Span(start, end)))
         return self._count_value()

@@ -134,11 +134,17 @@ class Envelope:
     committed: Refusal | None = None
     spoiled: Refusal | None = None
 
-    def __init__(self, toolset: Toolset, limits: Limits, answer: str | None = None) -> None:
-        """`answer`: the whole of it where it is known, which allows to turn prose down unread."""
+    def __init__(
+        self, toolset: Toolset, limits: Limits, answer: str | None = None, mentioned: int | None = None
+    ) -> None:
+        """`answer`: the whole of it where it is known, which allows to turn prose down unread.
+
+        `mentioned`: what `mention` says of it, where that is known too.
+        """
         self._toolset = toolset
         self._limits = limits
         self._answer = answer
+        self._mentioned = mentioned
         self._calls_left = limits.calls
         self._values_left = limits.values
         self.blocks: list[Block] = []
@@ -153,6 +159,12 @@ class Envelope:
     def first_refusal(self) -> Refusal | None:
         """Why the first block that was looked for is none."""
         return None if self._first is None else self._first.refusal()
+
+    def mention(self, answer: str) -> int:
+        """What `toolset.mention` says of the whole answer: asked once."""
+        if self._mentioned is None:
+            self._mentioned = mention(answer, self._toolset)
+        return self._mentioned
 
     def used(self) -> frozenset[Allowance]:
         """The steps away from the strict reading that were taken."""
@@ -210,13 +222,10 @@ class Envelope:
             if self._in_comment:
                 at = end_of(_IN_LINE, text, at)
                 self._in_comment = at == len(text)
-            begin = at
-            self._at = at = end_of(_BLANKS, text, at)
-            line_end = max(text.rfind("\n", begin, at), text.rfind("\r", begin, at))
-            if line_end >= 0:
-                self._line_at = self._base + line_end + 1
-            if at == len(text):
+            self._at = at
+            if not self._skip_blanks():
                 return False
+            at = self._at
             column = self._base + at - self._line_at
             if text[at] != "#":
                 break
@@ -640,7 +649,7 @@ class Envelope:
     def _is_prose_alone(self) -> bool:
         """Whether it is known that no block can follow: no tool is named, and no reasoning ends. Asked once."""
         answer, self._answer = self._answer, None
-        if answer is None or self.blocks or mention(answer, self._toolset) == AS_CALL:
+        if answer is None or self.blocks or self.mention(answer) == AS_CALL:
             return False
         return not markers.may_end_reasoning(answer)
 

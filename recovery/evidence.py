@@ -20,7 +20,20 @@ from typing import Any, Final, NamedTuple
 
 from . import Allowance, Call, Policy, Recovery, Span, Toolset, recover
 from .leftovers import class_of
-from .rows import BadRow, BadRowError, Id, Line, Toolsets, read_id, read_lines, read_row, read_seen, read_text
+from .rows import (
+    BadRow,
+    BadRowError,
+    Id,
+    Line,
+    Toolsets,
+    attempt,
+    read_id,
+    read_lines,
+    read_row,
+    read_seen,
+    read_text,
+    recover_row,
+)
 from .truth import Wanted, is_right
 
 Used = frozenset[Allowance]
@@ -55,6 +68,9 @@ class Count:
 
     def __add__(self, other: Count) -> Count:
         return Count(self.answers + other.answers, self.truths + other.truths, self.right + other.right)
+
+    def __sub__(self, other: Count) -> Count:
+        return Count(self.answers - other.answers, self.truths - other.truths, self.right - other.right)
 
     def add(self, right: bool | None) -> None:
         """One answer more; `right` is None where it has no ground truth."""
@@ -141,9 +157,11 @@ class Evidence:
     def judge(self, allowance: Allowance, id_: Id, result: Recovery) -> None:
         """Count what the verdicts say of an answer that was recovered."""
         verdict = self.verdicts.get(allowance, {}).get(id_)
-        if verdict is not None:
-            self.judged[allowance][verdict.verdict if verdict.reading == reading_of(result.calls) else STALE] += 1
-            self.judged[allowance][verdict.by] += verdict.reading == reading_of(result.calls)
+        if verdict is None:
+            return
+        holds = verdict.reading == reading_of(result.calls)
+        self.judged[allowance][verdict.verdict if holds else STALE] += 1
+        self.judged[allowance][verdict.by] += holds
 
     def under(self, allowed: Iterable[Allowance]) -> Count:
         """What a policy that allows these recovers."""
@@ -212,7 +230,7 @@ def gather(  # noqa: PLR0913 - each is an option of the command, or hears of it
         for file in files:
             behind = 0
             for line in read_lines(file):
-                bad = line if isinstance(line, BadRow) else _tried(read, line)
+                bad = line if isinstance(line, BadRow) else attempt(line, partial(_read, read, line))
                 if bad is not None:
                     evidence.bad += 1
                     on_bad(bad)
@@ -223,14 +241,8 @@ def gather(  # noqa: PLR0913 - each is an option of the command, or hears of it
     return evidence
 
 
-def _tried(read: Callable[[Line, dict[str, Any]], None], line: Line) -> BadRow | None:
-    try:
-        read(line, read_row(line.raw))
-    except BadRowError as error:
-        return BadRow(line.file, line.number, str(error))
-    except RecursionError:
-        return BadRow(line.file, line.number, "nested too deep")
-    return None
+def _read(read: Callable[[Line, dict[str, Any]], None], line: Line) -> None:
+    read(line, read_row(line.raw))
 
 
 class _Reader:
@@ -293,10 +305,7 @@ class _Reader:
         evidence.drawn_left[class_.name].offer(class_.name, id_, lambda: {**place, **result.to_dict()})
 
     def _recover(self, line: Line, text: str, tools: Toolset) -> Recovery:
-        try:
-            result = recover(text, tools, policy=self._lenient)
-        except Exception as error:
-            raise RuntimeError(f"{line.file}:{line.number}: reading this answer raised, and none may") from error
+        result = recover_row(line, text, tools, self._lenient)
         if _hash(text) % _CHECKED == 0:
             self._evidence.checked += 1
             _check_subsets(line, text, tools, result)
@@ -323,7 +332,7 @@ def read_verdicts(folder: Path) -> tuple[Verdicts, list[BadRow]]:
     for allowance in Allowance:
         file = folder / f"{allowance.value}.jsonl"
         for line in read_lines(str(file)) if file.exists() else ():
-            found = line if isinstance(line, BadRow) else _verdict(line, allowance)
+            found = line if isinstance(line, BadRow) else attempt(line, partial(_verdict, line, allowance))
             if isinstance(found, BadRow):
                 bad.append(found)
             else:
@@ -331,17 +340,14 @@ def read_verdicts(folder: Path) -> tuple[Verdicts, list[BadRow]]:
     return verdicts, bad
 
 
-def _verdict(line: Line, allowance: Allowance) -> Verdict | BadRow:
-    try:
-        row = read_row(line.raw)
-        id_ = read_id(row.get("id"))
-        if id_ is None or row.get("allowance") != allowance.value or row.get("by") not in {"machine", "reader"}:
-            raise BadRowError(f"a verdict needs id, by (machine or reader), and the allowance {allowance.value}")
-        if row.get("verdict") not in {RIGHT, *WRONG}:
-            raise BadRowError(f"a verdict is one of {', '.join((RIGHT, *WRONG))}")
-        return Verdict(id_, str(row.get("reading")), row["verdict"], row["by"])
-    except BadRowError as error:
-        return BadRow(line.file, line.number, str(error))
+def _verdict(line: Line, allowance: Allowance) -> Verdict:
+    row = read_row(line.raw)
+    id_ = read_id(row.get("id"))
+    if id_ is None or row.get("allowance") != allowance.value or row.get("by") not in {"machine", "reader"}:
+        raise BadRowError(f"a verdict needs id, by (machine or reader), and the allowance {allowance.value}")
+    if row.get("verdict") not in {RIGHT, *WRONG}:
+        raise BadRowError(f"a verdict is one of {', '.join((RIGHT, *WRONG))}")
+    return Verdict(id_, str(row.get("reading")), row["verdict"], row["by"])
 
 
 # Rows

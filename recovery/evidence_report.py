@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Final, NamedTuple
 
 from . import RULES, Allowance, Policy
@@ -64,8 +65,8 @@ def _alone(evidence: Evidence) -> Sheet:
     rows = []
     for allowance in Allowance:
         alone, rest = evidence.under({allowance}), evidence.under(set(Allowance) - {allowance})
-        needed = _less(evidence.under(Allowance), rest)
-        rows.append((allowance.value, *_numbers(_less(alone, strict)), *_numbers(needed)))
+        needed = evidence.under(Allowance) - rest
+        rows.append((allowance.value, *_numbers(alone - strict), *_numbers(needed)))
     headings = ("alone: new", "with truth", "right", "all but it: lost", "with truth", "right")
     return Sheet(
         "each allowance: what it brings to strict, and what all others miss without it",
@@ -83,7 +84,7 @@ def _order(evidence: Evidence) -> Sheet:
         before = evidence.under(allowed)
         allowed.append(allowance)
         now = evidence.under(allowed)
-        rows.append((f"+ {allowance.value}", *_numbers(_less(now, before)), f"{now.right:,}", _times(evidence, now)))
+        rows.append((f"+ {allowance.value}", *_numbers(now - before), f"{now.right:,}", _times(evidence, now)))
     headings = ("new", "with truth", "right", "right so far", "times Python's")
     return Sheet("added one to another, first what brings most right answers", ("allowance",), headings, (), rows)
 
@@ -115,10 +116,6 @@ def _left(evidence: Evidence) -> Sheet:
         f"left by lenient though an offered name stands before a ( or in a name field: {sum(evidence.left.values()):,}"
     )
     return Sheet(title, ("class",), ("answers", "share"), ("why, or what would recover it",), rows)
-
-
-def _less(more: Count, less: Count) -> Count:
-    return Count(more.answers - less.answers, more.truths - less.truths, more.right - less.right)
 
 
 def _numbers(count: Count) -> tuple[str, str, str]:
@@ -167,21 +164,21 @@ def to_json(evidence: Evidence) -> dict[str, Any]:
         "rules": RULES,
         "seed": evidence.seed,
         "samples": evidence.samples,
-        "answers": _fields(evidence.answers),
-        "python": {**_fields(evidence.python), "unlike": evidence.unlike_python},
+        "answers": asdict(evidence.answers),
+        "python": {**asdict(evidence.python), "unlike": evidence.unlike_python},
         "negatives": evidence.negatives,
         "policies": {
             name: {
                 "allow": sorted(allowed),
-                **_fields(evidence.under(allowed)),
+                **asdict(evidence.under(allowed)),
                 "hits": {kind: evidence.hits_under(allowed, kind) for kind in evidence.hits},
             }
             for name, allowed in policies(evidence).items()
         },
         "allowances": {
             allowance.value: {
-                "alone": _fields(_less(evidence.under({allowance}), strict)),
-                "needed": _fields(_less(evidence.under(Allowance), evidence.under(set(Allowance) - {allowance}))),
+                "alone": asdict(evidence.under({allowance}) - strict),
+                "needed": asdict(evidence.under(Allowance) - evidence.under(set(Allowance) - {allowance})),
                 "hits": {kind: evidence.hits_of(allowance, kind) for kind in evidence.hits},
                 "own_calls": evidence.own_calls_of(allowance),
                 "judged": dict(evidence.judged[allowance]),
@@ -190,16 +187,12 @@ def to_json(evidence: Evidence) -> dict[str, Any]:
             for allowance in Allowance
         },
         "order": [allowance.value for allowance in evidence.greedy()],
-        "sets": [{"used": sorted(used), **_fields(count)} for used, count in _by_size(evidence.brought)],
+        "sets": [{"used": sorted(used), **asdict(count)} for used, count in _by_size(evidence.brought)],
         "hit_sets": {kind: _sets(hits) for kind, hits in {**evidence.hits, "own_calls": evidence.own_calls}.items()},
         "left": dict(evidence.left.most_common()),
         "checked": evidence.checked,
         "bad": evidence.bad,
     }
-
-
-def _fields(count: Count) -> dict[str, int]:
-    return {"answers": count.answers, "truths": count.truths, "right": count.right}
 
 
 def _by_size(brought: Mapping[Used, Count]) -> Iterable[tuple[Used, Count]]:

@@ -64,12 +64,8 @@ def read_json_call(value: dict[str, Any]) -> JsonCall | None:
 def calls_of(value: dict[str, Any]) -> list[dict[str, Any]]:
     """The objects that an object at the top holds as calls: those of `{"tool_calls": [{…}, …]}`, or itself."""
     if len(value) == 1:
-        inner = next(value[key] for key in value)
-        if (
-            next(iter(value)) in _LIST_KEYS
-            and isinstance(inner, list)
-            and all(isinstance(item, dict) for item in inner)
-        ):
+        ((key, inner),) = value.items()
+        if key in _LIST_KEYS and isinstance(inner, list) and all(isinstance(item, dict) for item in inner):
             return inner
     return [value]
 

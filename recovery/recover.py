@@ -23,7 +23,7 @@ def recover(answer: str, tools: Toolset | Iterable[object], *, policy: Policy | 
     """
     if not isinstance(answer, str):
         raise TypeError(f"recover takes a str as the answer, not {type(answer).__name__}")
-    toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
+    toolset = Toolset.of(tools)
     policy = Policy.of(policy)
     mentioned = None
     if answer[:1] != "[" and answer[:64].lstrip()[:1] != "[":
@@ -31,6 +31,6 @@ def recover(answer: str, tools: Toolset | Iterable[object], *, policy: Policy | 
         mentioned = mention(answer, toolset)
         if mentioned < AS_CALL and is_prose(answer, toolset, mentioned):
             return leave(answer, toolset) if mentioned else Recovery("text", answer)
-    envelope = Envelope(toolset, policy.limits, answer)
+    envelope = Envelope(toolset, policy.limits, answer, mentioned)
     envelope.feed(answer, final=True)
-    return judge(envelope, answer, toolset, policy, mentioned)
+    return judge(envelope, answer, toolset, policy)

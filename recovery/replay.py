@@ -16,11 +16,25 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
-from . import Policy, Recovery, recover
-from .rows import BadRow, BadRowError, Id, Line, Toolsets, read_id, read_lines, read_row, read_seen, read_text
+from . import Policy, Recovery
+from .rows import (
+    BadRow,
+    BadRowError,
+    Id,
+    Line,
+    Toolsets,
+    attempt,
+    read_id,
+    read_lines,
+    read_row,
+    read_seen,
+    read_text,
+    recover_row,
+)
 
 # Enough rows to make the way to a worker cheap, few enough to hold several chunks for each worker.
 _CHUNK_ROWS: Final = 256
@@ -290,23 +304,14 @@ class _Replayer:
             if isinstance(line, BadRow):
                 outcomes.append(line)
                 continue
-            try:
-                outcomes.append(self._replay(line, explained))
-            except BadRowError as error:
-                outcomes.append(BadRow(line.file, line.number, str(error)))
-            except RecursionError:
-                outcomes.append(BadRow(line.file, line.number, "nested too deep"))
+            outcomes.append(attempt(line, partial(self._replay, line, explained)))
         return outcomes
 
     def _replay(self, line: Line, explained: set[str]) -> Outcome:
         plan, row = self._plan, read_row(line.raw)
         id_, text, seen = read_id(row.get("id")), read_text(row), read_seen(row)
         tools = self._toolsets.of(row)
-        try:
-            result = recover(text, tools, policy=plan.policy)
-        except Exception as error:
-            # Not that row's fault, so no bad row.
-            raise RuntimeError(f"{line.file}:{line.number}: reading this answer raised, and none may") from error
+        result = recover_row(line, text, tools, plan.policy)
         refusal, sentence = result.refusal, ""
         if refusal is not None and refusal.reason not in explained:
             explained.add(refusal.reason)

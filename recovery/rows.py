@@ -10,12 +10,14 @@ import codecs
 import gzip
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from reprlib import Repr
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
-from . import Toolset
+from . import Policy, Recovery, Toolset, recover
+
+_T = TypeVar("_T")
 
 # What names a row or a toolset.
 Id = str | int
@@ -73,6 +75,24 @@ def read_lines(file: str) -> Iterator[Line | BadRow]:
                     yield Line(file, number, row, raw.tell() if raw.seekable() else 0)
     except (OSError, EOFError, zlib.error) as error:
         yield BadRow(file, number + 1, f"can't be read on: {error}")
+
+
+def attempt(line: Line, read: Callable[[], _T]) -> _T | BadRow:
+    """What `read` gives of the row, or why the row is bad."""
+    try:
+        return read()
+    except BadRowError as error:
+        return BadRow(line.file, line.number, str(error))
+    except RecursionError:
+        return BadRow(line.file, line.number, "nested too deep")
+
+
+def recover_row(line: Line, text: str, tools: Toolset, policy: Policy) -> Recovery:
+    """What `recover` gives. Where that raises it is not the row's fault, so no bad row but a RuntimeError naming it."""
+    try:
+        return recover(text, tools, policy=policy)
+    except Exception as error:
+        raise RuntimeError(f"{line.file}:{line.number}: reading this answer raised, and none may") from error
 
 
 def read_row(raw: bytes) -> dict[str, Any]:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Final
+
+# All that is neither letter nor digit.
+SIGNS: Final = re.compile(r"[\W_]*")
 
 
 def end_of(pattern: re.Pattern[str], text: str, at: int) -> int:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from .frozen import Frozen
-from .text import end_of
+from .text import SIGNS, end_of
 
 # Where the shapes keep the JSON Schema: OpenAI and bare functions, Anthropic, MCP.
 _SCHEMA_KEYS: Final = ("parameters", "input_schema", "inputSchema")
@@ -28,8 +28,6 @@ _FEW: Final = 24
 # ASCII alone: letters of other scripts may be one word here and two there.
 _SEGMENT: Final = re.compile(r"[A-Za-z0-9]+")
 _TAIL: Final = re.compile(r"([A-Za-z0-9]+)[^A-Za-z0-9]*\Z")
-# What stands between the last letter of a name and its "(", but for a comment, and more.
-_SIGNS: Final = re.compile(r"[\W_]*")
 _QUOTED_LIST: Final = re.compile(r"\[\s*['\"\u201c\u2018]")
 
 # What `mention` answers.
@@ -165,20 +163,24 @@ def mention(answer: str, toolset: Toolset) -> int:
     if "\\" in answer and _HIDING_ESCAPE.search(answer) and (_has_fields(answer) or _QUOTED_LIST.search(answer)):
         return AS_CALL
     found = tails if len(tails) <= _FEW else tails.intersection(_SEGMENT.findall(answer))
-    most = NOWHERE
-    for tail in found:
-        if tail not in answer:
-            continue
-        at = answer.find(tail)
-        most = SOMEWHERE
-        if f"{tail}(" in answer or "#" in answer or _has_fields(answer):
-            return AS_CALL
-        while at >= 0:
-            behind = at + len(tail)
-            if answer.find("(", behind, end_of(_SIGNS, answer, behind)) >= 0:
-                return AS_CALL
-            at = answer.find(tail, behind)
-    return most
+    named = [tail for tail in found if tail in answer]
+    if not named:
+        return NOWHERE
+    # Between the last letter of a name and its "(" stand signs alone, or a comment.
+    if "#" in answer or _has_fields(answer) or any(_is_called(answer, tail) for tail in named):
+        return AS_CALL
+    return SOMEWHERE
+
+
+def _is_called(answer: str, tail: str) -> bool:
+    """Whether a "(" stands among the signs behind what a name ends in."""
+    at = answer.find(tail)
+    while at >= 0:
+        behind = at + len(tail)
+        if answer.find("(", behind, end_of(SIGNS, answer, behind)) >= 0:
+            return True
+        at = answer.find(tail, behind)
+    return False
 
 
 def _has_fields(answer: str) -> bool:

@@ -15,8 +15,8 @@ from .markers import may_end_reasoning
 from .names import OPERATORS
 from .policy import Policy
 from .result import Reason, Recovery, Refusal, Span
-from .text import end_of
-from .toolset import Toolset, fold, mention
+from .text import SIGNS, end_of
+from .toolset import Toolset, fold
 
 # What may stand before the first name without hiding it: signs, operators, numbers, constants. Only a name of letters
 # is looked for, since the toolset is asked for letters and digits alone.
@@ -34,14 +34,12 @@ _MAY_BEGIN: Final = re.compile(
 )
 # What the last character of calls can be, and of what may stand behind them.
 _ENDS: Final = frozenset(")]},;`~>\\")
-_SIGNS: Final = re.compile(r"[\W_]*")
 # Signs that are part of no name, however it is spelled.
 _NO_NAME: Final = re.compile(r"[\[\]{}\"`=;\r\n]")
 # What may stand behind a block that is the only line.
 _NO_MORE: Final = ("", "\n", "\r", ";")
-_TO_LINE_END: Final = re.compile(r"[^\r\n]*")
 # What may stand behind a block on its line and is a part of it.
-_NOTHING_MORE: Final = re.compile(r"[ \t\f]*[;,]?[ \t\f]*(?:#.*|\\)?")
+_NOTHING_MORE: Final = re.compile(r"[ \t\f]*[;,]?[ \t\f]*(?:#[^\r\n]*|\\)?")
 _LINE_END: Final = re.compile(r"\r\n|[\r\n]")
 
 
@@ -68,13 +66,13 @@ def leave(answer: str, toolset: Toolset) -> Recovery:
     return Recovery("text" if refusal is None else "refused", answer, (), refusal)
 
 
-def judge(envelope: Envelope, answer: str, toolset: Toolset, policy: Policy, mentioned: int | None = None) -> Recovery:
-    """The result of the answer that the envelope has walked over; `mentioned`: what `mention` says, where known."""
+def judge(envelope: Envelope, answer: str, toolset: Toolset, policy: Policy) -> Recovery:
+    """The result of the answer that the envelope has walked over."""
     if envelope.committed is not None:
         return Recovery("refused", answer, (), envelope.committed)
     blocks = envelope.blocks
     if not blocks:
-        return _judge_prose(envelope, answer, toolset, mention(answer, toolset) if mentioned is None else mentioned)
+        return _judge_prose(envelope, answer, toolset, envelope.mention(answer))
     if envelope.spoiled is not None:
         return Recovery("refused", answer, (), envelope.spoiled)
     used = envelope.used()
@@ -109,7 +107,7 @@ def _find_call(answer: str, at: int, toolset: Toolset) -> int:
         return -1
     # A name may be written with signs between its letters, but not with more signs than letters.
     reach = 2 * toolset._longest_folded + 2
-    begins = (at,) if answer[at : at + 1].isalpha() else (end_of(_BEFORE_NAME, answer, at), end_of(_SIGNS, answer, at))
+    begins = (at,) if answer[at : at + 1].isalpha() else (end_of(_BEFORE_NAME, answer, at), end_of(SIGNS, answer, at))
     for begin in begins:
         paren = answer.find("(", begin, begin + reach)
         while paren >= 0:
@@ -145,9 +143,9 @@ def _without_lines(answer: str, blocks: list[Block]) -> str:
         head = max(answer.rfind("\n", done, start), answer.rfind("\r", done, start), done - 1) + 1
         own = not answer[head:start].strip("\ufeff \t\f")
         kept.append(answer[done : head if own else start])
-        rest = _TO_LINE_END.match(answer, end, limit)
+        rest = _NOTHING_MORE.match(answer, end, limit)
         line_end = end if rest is None else rest.end()
-        if _NOTHING_MORE.fullmatch(answer, end, line_end) is None:
+        if line_end < limit and answer[line_end] not in "\r\n":
             done = end
         else:
             done = end_of(_LINE_END, answer, line_end) if own else line_end

@@ -525,7 +525,7 @@ def test_an_engine_that_raises_is_no_bad_row(tmp_path: Path, monkeypatch: pytest
     def recover(*_: object, **__: object) -> Recovery:
         raise RecursionError
 
-    monkeypatch.setattr("recovery.replay.recover", recover)
+    monkeypatch.setattr("recovery.rows.recover", recover)
     file = write(tmp_path / "answers.jsonl", ROWS)
     with pytest.raises(RuntimeError, match=r"answers\.jsonl:1: reading this answer raised"):
         Run(file)
