@@ -168,7 +168,7 @@ BREAKS: Final = {
     ),
     "in-quotes": Break("a marker in quotes counts", ENVELOPE, "(?:[<\\[]|\\Z)|:", "(?!)|:", "marker or reasoning"),
     "comment-of-others": Break(
-        "what is commented out counts", MARKERS, '= {"<!--": "-->", "/*": "*/"}', "= {}", "prose_lines"
+        "what is commented out counts", MARKERS, '    "<!--": "-->",\n    "/*": "*/",\n', "", "prose_lines"
     ),
     "reasoning-hides": Break(
         "a call in reasoning counts",
@@ -184,11 +184,21 @@ BREAKS: Final = {
         "            self._place = _LINE\n",
         "reasoning",
     ),
+    "values-in-strings": Break(
+        "what a string holds is not counted", BUILDER, "self.values_left -= inner.values", "pass", "limits"
+    ),
+    "values-of-blocks": Break(
+        "each block has a budget of values of its own",
+        ENVELOPE,
+        "self._values_left -= self._limits.values - builder.values_left",
+        "pass",
+        "limits",
+    ),
     "marker-label": Break("a marker has no label", ENVELOPE, "used.add(Allowance.MARKER)", "pass", "marker"),
     "behind-marker": Break(
         "words behind a marker on its line are lost",
         VERDICT,
-        "if _NOTHING_MORE.fullmatch(answer, end, line_end) is None:",
+        'if line_end < limit and answer[line_end] not in "\\r\\n":',
         "if False:",
         "marker",
     ),
@@ -249,7 +259,28 @@ BREAKS: Final = {
     "json-table": Break("other keys may stand beside", JSONCALLS, "if len(rest) != 2:", "if False:", "json"),
     "json-escapes": Break("JSON has Python's escapes", BUILDER, "self.scanner.json = True", "pass", "json"),
     "quoted-one": Break(
-        "a string may hold more than one call", READER, "if len(builder.calls) == 1 else None, None", ", None", "quoted"
+        "a string may hold more than one call",
+        READER,
+        "call = builder.calls[0] if len(builder.calls) == 1 else None",
+        "call = builder.calls[0]",
+        "quoted",
+    ),
+    "quote-reserved": Break(
+        "a reserved word between two strings is content",
+        SCANNER,
+        "if word_end >= 0 and text[at + 1 : word_end].strip() in RESERVED:",
+        "if False:",
+        "quote_repair",
+    ),
+    "json-declaration": Break(
+        "a declaration is a call", ARGUMENTS, "return not _is_declaration(arguments)", "return True", "json"
+    ),
+    "json-own-keys": Break(
+        "a JSON call may have any key",
+        ARGUMENTS,
+        "return all(key in properties for key in arguments) and not _are_types(arguments)",
+        "return True",
+        "json",
     ),
     "quote-content": Break(
         "a pair of quotes is content wherever the second stands",
