@@ -41,7 +41,9 @@ class Allowance(StrEnum):
 
 
 # What has not earned to be on by default, by recorded answers and by recorded texts that must stay text
-# (docs/evidence.md); every other allowance made no call of such a text, nor read an answer wrongly.
+# (docs/evidence.md). Every other allowance made no call of such a text but together with one of these (fence and
+# single_dict did so once each), nor read an answer wrongly. No recorded answer takes raw_newline, smart_quotes,
+# exact_operator_name or reasoning: these rest on their rule and its cases alone.
 _NOT_BY_DEFAULT: Final = frozenset(
     (
         # "Here is an example of how to call it:", and the example; snippets of programs in a chat.
@@ -138,7 +140,8 @@ class Policy(Frozen):
     def default(cls, limits: Limits | None = None) -> Policy:
         """The allowances that have earned it: no recorded text that must stay text became a call by them.
 
-        And none of what they newly recovered was read wrongly (docs/evidence.md).
+        And none of what they newly recovered and was read was read wrongly. Four of them no recorded answer takes
+        (docs/evidence.md, "no answer was read"): they rest on their rule alone.
         """
         return cls(frozenset(Allowance) - _NOT_BY_DEFAULT, limits)
 
