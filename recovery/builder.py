@@ -86,7 +86,7 @@ class Builder:
     _keys = 0
     _colons = 0
     _wrapped = False
-    _printing = False
+    printing = False
     _object_start = 0
     _zeros_read = 0
     # How many names were read.
@@ -128,6 +128,10 @@ class Builder:
         if scanner.smart_quotes:
             used.add(Allowance.SMART_QUOTES)
         return used
+
+    def has_arguments(self) -> bool:
+        """Whether anything was read of the arguments of the call that is not complete."""
+        return bool(self.stack or self._positions or self._arguments or self._keys or self._colons)
 
     def commits(self) -> bool:
         """Whether what was read so far begins like a call of an offered tool: a name and "(", or a JSON name field."""
@@ -293,7 +297,7 @@ class Builder:
         start = scanner.start
         written = scanner.name
         end = start + len(written)
-        printing = self._printing
+        printing = self.printing
         if self._written and not printing:
             # A call where the arguments of another are being read.
             return self._refuse(Reason.NOT_A_LITERAL, start, end)
@@ -313,12 +317,12 @@ class Builder:
         if not isinstance(found, Tool):
             if plain == _PRINT and not printing and found is Reason.UNKNOWN_TOOL:
                 # Nothing is said yet: a call may stand in its parentheses.
-                self._printing = True
+                self.printing = True
                 self._tool = None
                 self.names -= 1
                 return True
             found = self._widen(plain, found)
-        self._printing = printing
+        self.printing = printing
         if isinstance(found, Tool):
             self._tool = found
             if self.names == 1:
@@ -330,7 +334,7 @@ class Builder:
     def _widen(self, plain: str, reason: Reason) -> Tool | Reason:
         """The tool by an allowance for names, or the reason as it was."""
         widened = None if reason is Reason.AMBIGUOUS_NAME else widen(plain, self._toolset)
-        if widened is None or (Allowance.WRAPPER in widened.used and self._printing):
+        if widened is None or (Allowance.WRAPPER in widened.used and self.printing):
             return reason
         self._steps.update(widened.used)
         if widened.skipped:
@@ -353,9 +357,9 @@ class Builder:
         """`r = f(x=1)` or `print(f(x=1))` is complete: one wrapper a call."""
         if action == ASSIGNED:
             self.stack.pop()
-        elif not self._printing:
+        elif not self.printing:
             return self._refuse(Reason.NOT_A_LITERAL, self._call_start, self._call_start + 1)
-        self._printing = False
+        self.printing = False
         self._steps.add(Allowance.WRAPPER)
         if self._wrapped:
             return self._refuse(Reason.SYNTAX, self._call_start, self._call_start + 1)
@@ -412,9 +416,9 @@ class Builder:
         if scanner.leading_zeros > self._zeros_read:
             # One that no key tells the type of: in a container, or without a key.
             return self._refuse(Reason.BAD_NUMBER, self._call_start, end)
-        if self._printing and tool is None:
+        if self.printing and tool is None:
             # It was no wrapper, and nothing is called like it.
-            self._printing = False
+            self.printing = False
             self.names += 1
             return self._refuse_name(Reason.UNKNOWN_TOOL, self._call_start, self._written)
         if self._positions is not None:

@@ -104,7 +104,7 @@ class Envelope:
     _closing = 0
     # The marker before the block; what ends the reasoning.
     _begins = ""
-    _close_by = ""
+    _close_by = markers.ENDS_REASONING
     # The block being read: where it begins with its fence and marker; whether an info string could stand there too;
     # whether it stands behind a colon within its line.
     _reader: Reader | None = None
@@ -135,11 +135,18 @@ class Envelope:
     spoiled: Refusal | None = None
 
     def __init__(
-        self, toolset: Toolset, limits: Limits, answer: str | None = None, mentioned: int | None = None
+        self,
+        toolset: Toolset,
+        limits: Limits,
+        answer: str | None = None,
+        mentioned: int | None = None,
+        *,
+        reasoning_open: bool = False,
     ) -> None:
         """`answer`: the whole of it where it is known, which allows to turn prose down unread.
 
-        `mentioned`: what `mention` says of it, where that is known too.
+        `mentioned`: what `mention` says of it, where that is known too. `reasoning_open`: the answer begins inside
+        reasoning, which the prompt opened.
         """
         self._toolset = toolset
         self._limits = limits
@@ -149,12 +156,25 @@ class Envelope:
         self._values_left = limits.values
         self.blocks: list[Block] = []
         # The steps taken outside of blocks.
-        self.steps: set[Allowance] = set()
+        self.steps: set[Allowance] = {Allowance.REASONING} if reasoning_open else set()
+        if reasoning_open:
+            self._place = _THINKING
 
     @property
     def over(self) -> bool:
         """Whether nothing that follows can matter any more."""
         return self._place == _OVER
+
+    def waits(self) -> bool:
+        """Whether the last of what was fed may be the beginning of a sign that is not complete."""
+        if self._place == _BLOCK and self._reader is not None:
+            return self._reader.scanner.unread() != ""
+        return self._at < len(self._text)
+
+    @property
+    def seen(self) -> int:
+        """How much was fed in all."""
+        return self._seen
 
     def first_refusal(self) -> Refusal | None:
         """Why the first block that was looked for is none."""
@@ -285,13 +305,13 @@ class Envelope:
             self._place = _LEAD
             self._comment_column = -1
         elif kind == markers.THINKS:
-            self._close_by = markers.REASONING_MARKERS[token]
+            self._close_by = markers.CLOSERS[token]
             self.steps.add(Allowance.REASONING)
             self._place = _THINKING
         elif kind == markers.THOUGHT:
             self._forget()
         elif kind == markers.HIDES:
-            self._close_by = markers.COMMENT_MARKERS[token]
+            self._close_by = markers.CLOSERS[token]
             self._begin_prose()
             if not self.over:
                 self._place = _THINKING
@@ -544,6 +564,10 @@ class Envelope:
         self._place = _AFTER
 
     def _add_block(self, builder: Builder, end: int) -> None:
+        self.blocks.append(self.block_to(builder, end))
+
+    def block_to(self, builder: Builder, end: int) -> Block:
+        """The block that is being read, if it ends there."""
         used = builder.used()
         alone = None
         beside = Allowance.PROSE_LIST if builder.is_list else Allowance.PROSE_LINES
@@ -552,7 +576,7 @@ class Envelope:
         if self._ticks:
             alone = Allowance.FENCE
             beside = Allowance.PROSE_FENCE
-        self.blocks.append(Block(self._start, end, builder.calls, frozenset(used), beside, alone))
+        return Block(self._start, end, builder.calls, frozenset(used), beside, alone)
 
     def _may_be_unclosed(self, reader: Reader) -> bool:
         """A list may lack its end only where the answer ends, or the fence or marker around it does."""
@@ -706,11 +730,11 @@ class Envelope:
         return True
 
     def _thinking(self) -> bool:
-        close = self._text.find(self._close_by, self._at)
-        if close < 0:
-            self._at = max(self._at, len(self._text) - len(self._close_by) + 1)
+        close = self._close_by.search(self._text, self._at)
+        if close is None:
+            self._at = max(self._at, len(self._text) - markers.LONGEST + 1)
             return False
-        self._at = close + len(self._close_by)
+        self._at = close.end()
         self._comment_column = -1
         self._place = _LINE if self.prose or self.blocks else _LEAD
         return True

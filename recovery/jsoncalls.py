@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-_NAME_KEYS: Final = (
+NAME_KEYS: Final = (
     "name",
     "tool_name",
     "function",
@@ -31,6 +31,8 @@ _LIST_KEYS: Final = ("tool_calls", "function_calls", "tool_uses")
 # What may stand beside them, with the only values that mean nothing more: the envelopes of OpenAI's own format.
 _TYPES: Final = ("function", "tool_use", "function_call", "tool_call")
 _IDS: Final = ("id", "call_id", "tool_call_id")
+# Every key that an object at the top may have.
+KEYS: Final = frozenset((*NAME_KEYS, *_ARGUMENT_KEYS, *_LIST_KEYS, *_IDS, "type"))
 
 
 class JsonCall(NamedTuple):
@@ -51,7 +53,7 @@ def read_json_call(value: dict[str, Any]) -> JsonCall | None:
         rest = function
     if len(rest) != 2:
         return None
-    names = [key for key in rest if key in _NAME_KEYS]
+    names = [key for key in rest if key in NAME_KEYS]
     arguments = [key for key in rest if key in _ARGUMENT_KEYS]
     if len(names) != 1 or len(arguments) != 1:
         return None
@@ -72,4 +74,4 @@ def calls_of(value: dict[str, Any]) -> list[dict[str, Any]]:
 
 def json_names(value: dict[str, Any]) -> list[str]:
     """What stands in the name fields of an object that is perhaps not complete."""
-    return [name for key in _NAME_KEYS if isinstance(name := value.get(key), str)]
+    return [name for key in NAME_KEYS if isinstance(name := value.get(key), str)]

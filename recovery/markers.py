@@ -93,13 +93,17 @@ LONGEST: Final = max(map(len, KINDS))
 ANY: Final = re.compile("|".join(map(re.escape, sorted(KINDS, key=len, reverse=True))))
 _PREFIXES: Final = frozenset(token[:length] for token in KINDS for length in range(1, len(token)))
 
-_ENDS_REASONING: Final = re.compile("|".join(map(re.escape, REASONING_MARKERS.values())))
+# What ends a stretch in which nothing is a call: by what opened it, or reasoning that began before the answer.
+CLOSERS: Final = {
+    token: re.compile(re.escape(closer)) for token, closer in (REASONING_MARKERS | COMMENT_MARKERS).items()
+}
+ENDS_REASONING: Final = re.compile("|".join(map(re.escape, REASONING_MARKERS.values())))
 
 
 def may_end_reasoning(answer: str) -> bool:
     """Whether reasoning may end in the answer: then what stands before is no part of it."""
     signs = ("<" in answer and ("</" in answer or "<|" in answer)) or ("[" in answer and "[/" in answer)
-    return signs and _ENDS_REASONING.search(answer) is not None
+    return signs and ENDS_REASONING.search(answer) is not None
 
 
 def may_become_marker(text: str) -> bool:

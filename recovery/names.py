@@ -7,6 +7,8 @@ May import: `policy` (for the names of allowances), `result`, `toolset`.
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from typing import Final, NamedTuple
 
 from .policy import Allowance
@@ -58,6 +60,13 @@ def resolve(written: str, toolset: Toolset) -> Tool | Reason:
     return found
 
 
+# A word that a call is assigned to, as far as it is there.
+_ASSIGNS: Final = re.compile(r"[^\W\d](?:\w|\\_)*+[ \t\f]*+(?:=[ \t\f]*+|\Z)")
+BLANKS: Final = " \t\f\r\n"
+# What ends the words of a name: more than one blank, or what is one and no space.
+_APART: Final = re.compile(r" {2}| ?[\t\f\r\n#\\]")
+
+
 class Widened(NamedTuple):
     """A tool found by a step away from the strict rules, and how many characters of the written name are not its."""
 
@@ -96,6 +105,55 @@ def _widen_rest(rest: str, toolset: Toolset, step: Allowance, skipped: int) -> W
     if further is None or step in further.used:
         return None
     return Widened(further.tool, (step, *further.used), skipped + further.skipped)
+
+
+def may_become_name(written: str, toolset: Toolset, *, wrapped: bool) -> bool:
+    """Whether more text could make a call of an offered tool of this: its name, with what may stand before it.
+
+    `written` begins where the name or its wrapper does; `wrapped`: whether a wrapper is read around a call. True where
+    in doubt.
+    """
+    found = _ASSIGNS.match(written) if wrapped else None
+    if found is not None:
+        written = written[found.end() :]
+        if not written:
+            return True
+    written = written.replace("\\_", "_").removesuffix("\\")
+    paren = written.find("(")
+    if paren >= 0:
+        name = written[:paren].rstrip(BLANKS)
+        return (wrapped and name == "print") or not isinstance(_find(name, toolset), Reason)
+    apart = _APART.search(written)
+    if apart is not None:
+        name = written[: apart.start()]
+        return (wrapped and name == "print") or not isinstance(_find(name, toolset), Reason)
+    return _may_become(written, toolset, wrapped=wrapped)
+
+
+def _find(name: str, toolset: Toolset) -> Tool | Reason:
+    found = resolve(name, toolset)
+    widened = None if isinstance(found, Tool) else widen(name, toolset)
+    return found if widened is None else widened.tool
+
+
+def _may_become(written: str, toolset: Toolset, *, wrapped: bool) -> bool:
+    """Whether a name, that is words so far, begins like one that an offered tool can be written by."""
+    names = toolset._sorted
+    for spelling in (written, _joined(written)):
+        at = bisect_left(names, spelling)
+        if at < len(names) and names[at].startswith(spelling):
+            return True
+    if written[-1:] == " " and isinstance(_find(written[:-1], toolset), Tool):
+        # A blank may stand before the "(".
+        return True
+    before = [f"{prefix}." for prefix in toolset.namespaces]
+    if wrapped:
+        before += ["print ", *(f"{word} " for word in WRAPPING_WORDS)]
+    for token in before:
+        rest = written.removeprefix(token)
+        if token.startswith(written) or (rest != written and _may_become(rest, toolset, wrapped=False)):
+            return True
+    return False
 
 
 def operator_at(written: str) -> int:

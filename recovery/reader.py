@@ -13,9 +13,26 @@ from .builder import Builder, Inner
 from .names import operator_at, operator_end
 from .parser import REFUSED, TAKEN, UNEXPECTED, WHOLE, Parser, begins_block
 from .policy import Limits
-from .result import Reason, Refusal, Span
+from .result import Call, Reason, Refusal, Span
 from .scanner import MORE, Scanner
-from .tables import ARGUMENTS, COLON_KEY, CONSTANT, END, KEY, LSQB, NAME, OPERATOR, PLAIN_CALL, SIGN, STRING, WORD
+from .tables import (
+    ARGUMENTS,
+    COLON_KEY,
+    CONSTANT,
+    END,
+    KEY,
+    LSQB,
+    NAME,
+    NEWLINE,
+    OPERATOR,
+    PLAIN_CALL,
+    RBRACE,
+    RPAR,
+    RSQB,
+    SIGN,
+    STRING,
+    WORD,
+)
 from .toolset import Toolset
 
 READING: Final = 0
@@ -23,6 +40,8 @@ DONE: Final = 1
 FAILED: Final = 2
 
 # Tokens of which the beginning may have been let go by the time it is known what they are.
+# Tokens that may be the last of a call, or of what may stand behind it without a separator.
+_MAY_GO_ON: Final = frozenset((RPAR, PLAIN_CALL, RBRACE, RSQB, STRING, NEWLINE))
 _PASSED: Final = frozenset((WORD, CONSTANT, NAME, PLAIN_CALL, KEY, COLON_KEY, ARGUMENTS, STRING))
 
 
@@ -31,14 +50,15 @@ class Reader:
 
     __slots__ = (
         "_inner",
+        "_last",
         "_limits",
         "_parser",
-        "_scanner",
         "_toolset",
         "_unread",
         "at",
         "builder",
         "offset",
+        "scanner",
         "stopped_by",
     )
 
@@ -47,7 +67,7 @@ class Reader:
         self._inner = inner
         self._toolset = toolset
         self._limits = limits
-        self._scanner = Scanner(limits, offset)
+        self.scanner = Scanner(limits, offset)
         # Made for the first token that can begin a block: most answers have none.
         self._parser: Parser | None = None
         self.builder: Builder | None = None
@@ -55,6 +75,8 @@ class Reader:
         # Where the reading stopped, and the kind of token there.
         self.at = offset
         self.stopped_by = END
+        # The kind of the last token that was taken.
+        self._last = END
         self._unread: Refusal | None = None
 
     def refusal(self) -> Refusal:
@@ -66,27 +88,48 @@ class Reader:
     def end(self) -> int:
         """Where a whole block ends: where the last bracket that was outermost closed; a list may lack it."""
         unclosed = self.builder is not None and self.builder.unclosed
-        return self.at if unclosed else self._scanner.closed_at
+        return self.at if unclosed else self.scanner.closed_at
 
     def ends_line(self) -> bool:
         """Whether a line ended behind the last bracket that closed."""
-        return self._scanner.newline_at >= self._scanner.closed_at
+        return self.scanner.newline_at >= self.scanner.closed_at
 
     def rest(self) -> tuple[str, int, int]:
         """What was fed and is not dropped yet, its place in the answer, and where in it to go on.
 
         A name or a string may have been let go when it turned out not to fit, so behind such a token it goes on.
         """
-        return self._scanner.rest(self.at if not self.passed_token() else self._scanner.resumes_at(self.stopped_by))
+        return self.scanner.rest(self.at if not self.passed_token() else self.scanner.resumes_at(self.stopped_by))
 
     def passed_token(self) -> bool:
         """Whether it goes on behind the token that the reading stopped at, not before it."""
         return self._unread is not None or self.stopped_by in _PASSED
 
+    def ended_calls(self, after: int) -> list[Call]:
+        """The calls behind place `after` that a separator follows, or the beginning of the next call.
+
+        Behind the last one before a line end nothing is said: an operator at the beginning of the next line would make
+        an expression of it.
+        """
+        builder = self.builder
+        if builder is None or builder.refusal is not None:
+            return []
+        calls = builder.calls
+        end = begin = len(calls) - (self._last in _MAY_GO_ON or builder.printing)
+        while begin > 0 and calls[begin - 1].span.start >= after:
+            begin -= 1
+        return calls[begin:end] if end > 0 else []
+
+    def text_until(self) -> int:
+        """Up to where all that was fed is text, where no call is read here: what may be a marker is not."""
+        rest = self.scanner.unread()
+        held = len(rest) if rest[:1] in ("<", "~") else 0
+        return self.scanner.fed() - held
+
     def feed(self, text: str, final: bool, at: int = 0) -> int:
         """Read the next piece of the answer, from `at` on where it is the first; `final`: nothing more comes."""
-        scan = self._scanner.scan
-        self._scanner.feed(text, final, at)
+        scan = self.scanner.scan
+        self.scanner.feed(text, final, at)
         if self._parser is None:
             kind = scan()
             if kind < 0:
@@ -98,13 +141,14 @@ class Reader:
                 self.builder.is_list = kind == LSQB
             if parser.push(kind) == REFUSED:
                 return self._stop(kind, FAILED)
+            self._last = kind
         return self._read(self._begin())
 
     def _begin(self) -> Parser:
         """The parser of the block."""
         if self._parser is None:
             read_inner = None if self._inner else self._read_inner
-            self.builder = Builder(self._scanner, self._toolset, self._limits, read_inner)
+            self.builder = Builder(self.scanner, self._toolset, self._limits, read_inner)
             self._parser = Parser(self.builder)
         return self._parser
 
@@ -127,11 +171,13 @@ class Reader:
         return Inner(call, None, builder.used(), builder.shaped, values)
 
     def _read(self, parser: Parser) -> int:
-        scan = self._scanner.scan
+        scan = self.scanner.scan
         push = parser.push
+        kind = self._last
         while True:
-            kind = scan()
+            last, kind = kind, scan()
             if kind < 0:
+                self._last = last
                 return self._unreadable(kind)
             answer = push(kind)
             if answer == UNEXPECTED:
@@ -143,7 +189,7 @@ class Reader:
                 return self._stop(kind, DONE if answer == WHOLE else FAILED)
 
     def _unreadable(self, kind: int) -> int:
-        scanner = self._scanner
+        scanner = self.scanner
         if kind == MORE:
             return READING
         self.at = scanner.start
@@ -153,12 +199,12 @@ class Reader:
     def _stop(self, kind: int, answer: int) -> int:
         """The token at which the reading stops."""
         self.stopped_by = kind
-        self.at = self._scanner.start
+        self.at = self.scanner.start
         return answer
 
     def _judge(self) -> Refusal:
         """Why the token that the scanner stands on can't stand there."""
-        scanner = self._scanner
+        scanner = self.scanner
         parser = self._begin()
         kind = self.stopped_by
         start, end = scanner.start, scanner.end(kind)

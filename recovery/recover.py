@@ -14,11 +14,14 @@ from .toolset import AS_CALL, Toolset, mention
 from .verdict import is_prose, judge, leave
 
 
-def recover(answer: str, tools: Toolset | Iterable[object], *, policy: Policy | None = None) -> Recovery:
+def recover(
+    answer: str, tools: Toolset | Iterable[object], *, policy: Policy | None = None, reasoning_open: bool = False
+) -> Recovery:
     """The calls that `answer` holds, each mapped onto one offered tool; or the answer as it is, and the reason.
 
     `tools`: a `Toolset` (build it once where the tools stay the same), or anything `Toolset` takes. `policy`: what is
-    allowed beyond the strict form, `Policy.default()` where none is given. Returns for every str. Raises `TypeError`
+    allowed beyond the strict form, `Policy.default()` where none is given. `reasoning_open`: the prompt opened the
+    model's reasoning, so that nothing is a call before its end is written. Returns for every str. Raises `TypeError`
     where `answer` is no str, `TypeError` or `ValueError` where `tools` or `policy` are no tools or policy.
     """
     if not isinstance(answer, str):
@@ -26,11 +29,11 @@ def recover(answer: str, tools: Toolset | Iterable[object], *, policy: Policy | 
     toolset = Toolset.of(tools)
     policy = Policy.of(policy)
     mentioned = None
-    if answer[:1] != "[" and answer[:64].lstrip()[:1] != "[":
+    if not reasoning_open and answer[:1] != "[" and answer[:64].lstrip()[:1] != "[":
         # Most answers are prose: that is seen without reading them. What begins as a list is seldom prose.
         mentioned = mention(answer, toolset)
         if mentioned < AS_CALL and is_prose(answer, toolset, mentioned):
             return leave(answer, toolset) if mentioned else Recovery("text", answer)
-    envelope = Envelope(toolset, policy.limits, answer, mentioned)
+    envelope = Envelope(toolset, policy.limits, answer, mentioned, reasoning_open=reasoning_open)
     envelope.feed(answer, final=True)
     return judge(envelope, answer, toolset, policy)

@@ -193,7 +193,7 @@ class Recovery(Frozen):
             return {"role": "assistant", "content": self.text}
         import json
 
-        make_id = make_id or _random_id
+        make_id = make_id or random_id
         ids = [make_id() for _ in self.calls]
         if len(set(ids)) < len(ids):
             raise ValueError("to_openai_message: make_id gave the same id twice")
@@ -211,7 +211,8 @@ class Recovery(Frozen):
         }
 
 
-def _random_id() -> str:
+def random_id() -> str:
+    """An id for a call, of the form that OpenAI's have."""
     import secrets
 
     return f"call_{secrets.token_hex(12)}"

@@ -11,6 +11,7 @@ patterns in grammar/calls.lark, and a test holds the two equal. May import: `lex
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Final
 
 from .lexemes import (
@@ -198,9 +199,30 @@ class Scanner:
         self._at = 0
         self._text = rest + text if rest else text
 
+    def fed(self) -> int:
+        """Up to which place of the answer text was fed."""
+        return self._offset + len(self._text)
+
     def exhausted(self) -> bool:
         """Whether the answer is closed and nothing stands behind the last token."""
         return self._final and self._at == len(self._text)
+
+    def unread(self) -> str:
+        """What was fed and is no whole token yet; two blanks behind a name mean that its "(" is still looked for."""
+        if self._behind_name:
+            return self.name + ("  " if self._offset + self._at > self._name_end else "")
+        return "" if self._quote or self._in_comment else self._text[self._at :]
+
+    def open_string(self, length: int) -> str | None:
+        """The beginning of the string that is being read, of about this length at most; None where none is."""
+        if not self._quote:
+            return None
+        inside = ""
+        for part in islice(self._body, length):
+            inside += part[:length]
+            if len(inside) >= length:
+                break
+        return inside
 
     def rest(self, at: int) -> tuple[str, int, int]:
         """The text that is held, its place in the answer, and where in it place `at` of the answer is."""

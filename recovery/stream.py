@@ -1,20 +1,24 @@
 """The machine behind `recover`: `feed` the answer as it arrives, `close` it, take the `result`.
 
-Holds the answer, lets the envelope walk over it, and says what is certain. May import: `envelope`, `frozen`,
-`policy`, `result`, `toolset`, `verdict`.
+Lets the envelope walk over the answer, and gives out what is certain: text that can be no part of a block, and calls.
+May import: `certain`, `envelope`, `frozen`, `policy`, `result`, `toolset`, `verdict`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Literal
+from collections.abc import Callable, Iterable
+from typing import Final, Literal
 
-from .envelope import Envelope
+from .certain import ended_calls, text_until
+from .envelope import Block, Envelope
 from .frozen import Frozen
 from .policy import Policy
-from .result import Call, Recovery
+from .result import Call, Recovery, Span, random_id
 from .toolset import Toolset
-from .verdict import judge
+from .verdict import BLANK_SIGNS, judge, lines_of, may_recover
+
+Commit = Literal["answer", "call"]
+_COMMITS: Final = ("answer", "call")
 
 
 class TextEvent(Frozen):
@@ -25,19 +29,20 @@ class TextEvent(Frozen):
     text: str
 
     def __init__(self, text: str) -> None:
-        self._set(text)
+        object.__setattr__(self, "text", text)
 
 
 class CallEvent(Frozen):
-    """A recovered call, and its place among the calls of the answer."""
+    """A recovered call, its place among those that were given out, and an id, unlike that of any other."""
 
-    __slots__ = ("index", "call")
+    __slots__ = ("index", "id", "call")
 
     index: int
+    id: str
     call: Call
 
-    def __init__(self, index: int, call: Call) -> None:
-        self._set(index, call)
+    def __init__(self, index: int, id: str, call: Call) -> None:  # noqa: A002  # the name of the field in every API
+        self._set(index, id, call)
 
 
 class EndEvent(Frozen):
@@ -55,34 +60,87 @@ Event = TextEvent | CallEvent | EndEvent
 
 
 class Stream:
-    """Reads one answer in pieces of any size.
+    """Reads one answer in pieces of any size, at a cost that grows with its length alone.
 
-    Nothing is given out before it is certain: text as soon as no block can come any more, calls when the answer is
-    closed. Text events joined, and call events in order, are what `result` holds, wherever the answer was cut.
+    Text goes out at the first place where nothing that may follow makes it part of a block. What happens from there on
+    is said by `commit`:
+
+    - "answer": all is held until the answer is closed, or surely text. Text events joined, and call events in order,
+      are what `result` holds, wherever the answer was cut.
+    - "call": a call goes out when what follows proves that it has ended: a comma or the next call in a list, `;` or the
+      next line behind a bare call; the last one when the list, its fence and its line have ended and the next line does
+      not go on with it. What follows can still make the answer one that is refused, as `[f(x=1), g(` does when nothing
+      more comes: then `result` holds no calls, `committed` those that are out, and what was not taken for them goes out
+      as text.
     """
 
-    __slots__ = ("_deltas", "_envelope", "_policy", "_released", "_result", "_toolset")
+    __slots__ = (
+        "_answer",
+        "_begins_line",
+        "_by_call",
+        "_committed",
+        "_committed_to",
+        "_envelope",
+        "_fed",
+        "_held",
+        "_held_from",
+        "_holds_blanks",
+        "_lost",
+        "_make_id",
+        "_policy",
+        "_result",
+        "_toolset",
+        "_unwalked",
+    )
 
     def __init__(
-        self, tools: Toolset | Iterable[object], *, policy: Policy | None = None, commit: Literal["answer"] = "answer"
+        self,
+        tools: Toolset | Iterable[object],
+        *,
+        policy: Policy | None = None,
+        commit: Commit = "answer",
+        reasoning_open: bool = False,
+        make_id: Callable[[], str] | None = None,
     ) -> None:
-        """`tools`: a `Toolset`, or anything `Toolset` takes. Raises `TypeError` or `ValueError` as `Toolset` does."""
-        if commit != "answer":
-            raise ValueError(f"commit must be 'answer', not {commit!r}")
+        """`tools`: a `Toolset`, or anything `Toolset` takes. Raises `TypeError` or `ValueError` as `Toolset` does.
+
+        `reasoning_open`: as for `recover`. `make_id` gives the id of each call; random ones where it is None.
+        """
+        if commit not in _COMMITS:
+            raise ValueError(f"commit must be 'answer' or 'call', not {commit!r}")
         self._toolset = Toolset.of(tools)
         self._policy = Policy.of(policy)
-        self._envelope = Envelope(self._toolset, self._policy.limits)
-        self._deltas: list[str] = []
-        # How many of the deltas have gone out as text.
-        self._released = 0
+        self._envelope = Envelope(self._toolset, self._policy.limits, reasoning_open=reasoning_open)
+        self._by_call = commit == "call"
+        self._make_id = make_id or random_id
         self._result: Recovery | None = None
+        # The whole answer; and what of it the envelope has not walked over, since it can change nothing yet.
+        self._answer: list[str] = []
+        self._unwalked: list[str] = []
+        self._fed = 0
+        # What has not gone out, where in the answer it begins, whether it is blanks alone, and whether only blanks
+        # stand before it on its line.
+        self._held: list[str] = []
+        self._held_from = 0
+        self._holds_blanks = False
+        self._begins_line = True
+        # Whether nothing can be recovered of what was walked over so far.
+        self._lost = False
+        self._committed: list[Call] = []
+        # Where the last of them ends.
+        self._committed_to = 0
 
     @property
     def result(self) -> Recovery:
-        """The result of the whole answer. Raises `ValueError` before `close`."""
+        """The result of the whole answer, as `recover` gives it. Raises `ValueError` before `close`."""
         if self._result is None:
             raise ValueError("Stream.result is there once the stream is closed: call close() first")
         return self._result
+
+    @property
+    def committed(self) -> tuple[Call, ...]:
+        """The calls that have gone out so far."""
+        return tuple(self._committed)
 
     def feed(self, delta: str) -> list[Event]:
         """Take the next piece of the answer. Raises `TypeError` for what is no str, `ValueError` once closed."""
@@ -90,29 +148,103 @@ class Stream:
             raise TypeError(f"Stream.feed takes a str, not {type(delta).__name__}")
         if self._result is not None:
             raise ValueError("Stream.feed: the stream is closed")
-        self._advance(delta, final=False)
-        return self._release() if self._envelope.over else []
+        self._answer.append(delta)
+        self._unwalked.append(delta)
+        self._fed += len(delta)
+        envelope = self._envelope
+        if self._lost and not ("<" in delta or "[" in delta or envelope.waits()):
+            # Only the end of reasoning makes a difference now, and it begins with one of these.
+            self._held_from += len(delta)
+            return [TextEvent(delta)] if delta else []
+        self._walk(final=False)
+        self._held.append(delta)
+        if self._holds_blanks and not self._lost and not delta.strip(BLANK_SIGNS):
+            return []
+        calls = ended_calls(envelope, self._policy, self._committed_to) if self._by_call and not self._lost else []
+        if calls:
+            self._committed_to = calls[-1].span.end
+        text = self._text_to(self._certain_until())
+        return [*text, *self._commit(calls)]
 
     def close(self) -> list[Event]:
         """The answer is over: all that was not given out yet, and the result. A second call gives nothing."""
         if self._result is not None:
             return []
-        self._advance("", final=True)
-        result = self.result
-        if result.status != "recovered":
-            return [*self._release(), EndEvent(result)]
-        events: list[Event] = [TextEvent(result.text)] if result.text else []
-        events += [CallEvent(number, call) for number, call in enumerate(result.calls)]
-        return [*events, EndEvent(result)]
+        self._walk(final=True)
+        answer = "".join(self._answer)
+        self._result = result = judge(self._envelope, answer, self._toolset, self._policy)
+        calls = [call for call in result.calls if call.span.start >= self._committed_to]
+        text, _ = self._take(len(answer), self._envelope.blocks if result.calls else [])
+        self._held = []
+        return [*([TextEvent(text)] if text else []), *self._commit(calls), EndEvent(result)]
 
-    def _advance(self, delta: str, *, final: bool) -> None:
-        self._deltas.append(delta)
-        self._envelope.feed(delta, final)
-        if final:
-            self._result = judge(self._envelope, "".join(self._deltas), self._toolset, self._policy)
+    def _walk(self, *, final: bool) -> None:
+        delta, self._unwalked = "".join(self._unwalked), []
+        envelope = self._envelope
+        envelope.feed(delta, final)
+        self._lost = envelope.over or not may_recover(envelope, self._policy)
 
-    def _release(self) -> list[Event]:
-        """What has not gone out yet, as text."""
-        text = "".join(self._deltas[self._released :])
-        self._released = len(self._deltas)
+    def _commit(self, calls: list[Call]) -> list[Event]:
+        begin = len(self._committed)
+        self._committed += calls
+        return [CallEvent(index, self._make_id(), call) for index, call in enumerate(calls, begin)]
+
+    def _certain_until(self) -> int:
+        """Up to where the answer is text, but for blocks of which all calls have gone out."""
+        envelope = self._envelope
+        if self._lost:
+            return self._fed
+        until = text_until(envelope, self._toolset, self._policy)
+        blocks = envelope.blocks
+        if blocks and not self._by_call:
+            return min(until, blocks[0].start)
+        for block in reversed(blocks):
+            if block.calls[-1].span.end <= self._committed_to:
+                break
+            until = min(until, block.start)
+        return until
+
+    def _text_to(self, until: int) -> list[Event]:
+        """What has not gone out up to there, as text, less what stands for calls that have gone out.
+
+        Blanks that begin a line are held with what stands behind them: a block takes them with it.
+        """
+        if until <= self._held_from:
+            return []
+        blocks: list[Block] = []
+        for block in reversed(self._envelope.blocks if self._by_call and not self._lost else []):
+            if block.start < self._held_from:
+                break
+            if block.start < until:
+                blocks.insert(0, block)
+        text, rest = self._take(until, blocks)
+        if not self._lost:
+            words = text.rstrip(BLANK_SIGNS)
+            if words[-1:] in ("\n", "\r") if words else self._begins_line:
+                text, rest = words, text[len(words) :] + rest
+        if text:
+            self._begins_line = text[-1] in "\r\n"
+        self._holds_blanks = self._begins_line and not rest.strip(BLANK_SIGNS)
+        self._held = [rest]
+        self._held_from = self._fed - len(rest)
         return [TextEvent(text)] if text else []
+
+    def _take(self, until: int, blocks: list[Block]) -> tuple[str, str]:
+        """The text that is held up to there, less the lines of the blocks; and the rest of it."""
+        text = "".join(self._held)
+        begin = self._held_from
+        spans = [Span(block.start - begin, block.end - begin) for block in blocks if block.start >= begin]
+        committed_to = self._committed_to - begin
+        done = 0
+        if committed_to > 0 and not any(start < committed_to <= end for start, end in spans):
+            # Calls that have gone out, of a block that turned out to be none.
+            done = committed_to
+        kept: list[str] = []
+        limits = [*(span.start for span in spans[1:]), until - begin]
+        for span, limit in zip(spans, limits, strict=False):
+            gone = lines_of(text, span, done, limit, begins_line=self._begins_line)
+            kept.append(text[done : gone.start])
+            done = gone.end
+            self._begins_line = True
+        kept.append(text[done : until - begin])
+        return "".join(kept), text[until - begin :]

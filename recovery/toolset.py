@@ -77,6 +77,8 @@ class Toolset(Frozen):
         "_folded",
         "_longest_folded",
         "_tails",
+        "_sorted",
+        "_longest",
     )
 
     tools: tuple[Tool, ...]
@@ -92,6 +94,10 @@ class Toolset(Frozen):
     _longest_folded: int
     # The last run of letters and digits of every offered name and alias; "" where that is not ASCII.
     _tails: frozenset[str]
+    # Every offered name and alias in order: tells what a name that is not complete may become.
+    _sorted: tuple[str, ...]
+    # The length of the longest of them.
+    _longest: int
 
     def __init__(
         self,
@@ -114,6 +120,8 @@ class Toolset(Frozen):
             folded,
             max(map(len, folded), default=0),
             frozenset(map(_tail, (*exact, *alias))),
+            tuple(sorted({*exact, *alias})),
+            max(map(len, (*exact, *alias)), default=0),
         )
 
     @classmethod

@@ -13,7 +13,7 @@ from .dialects import find_other_dialect
 from .envelope import Block, Envelope
 from .markers import may_end_reasoning
 from .names import OPERATORS
-from .policy import Policy
+from .policy import Allowance, Policy
 from .result import Reason, Recovery, Refusal, Span
 from .text import SIGNS, end_of
 from .toolset import Toolset, fold
@@ -40,6 +40,9 @@ _NO_NAME: Final = re.compile(r"[\[\]{}\"`=;\r\n]")
 _NO_MORE: Final = ("", "\n", "\r", ";")
 # What may stand behind a block on its line and is a part of it.
 _NOTHING_MORE: Final = re.compile(r"[ \t\f]*[;,]?[ \t\f]*(?:#[^\r\n]*|\\)?")
+# What may stand before a block on a line that is its own.
+BLANK_SIGNS: Final = "\ufeff \t\f"
+_BESIDE_PROSE: Final = (Allowance.PROSE_FENCE, Allowance.PROSE_LIST, Allowance.PROSE_LINES)
 _LINE_END: Final = re.compile(r"\r\n|[\r\n]")
 
 
@@ -64,6 +67,35 @@ def leave(answer: str, toolset: Toolset) -> Recovery:
     """What becomes of text: nothing, but that a call in another dialect is noticed."""
     refusal = find_other_dialect(answer, toolset)
     return Recovery("text" if refusal is None else "refused", answer, (), refusal)
+
+
+def may_recover(envelope: Envelope, policy: Policy) -> bool:
+    """Whether the answer, as far as the envelope has walked over it, may still be recovered.
+
+    Where not, it takes the end of reasoning to change that, since nothing that stands before counts then.
+    """
+    if envelope.committed is not None or envelope.spoiled is not None:
+        return False
+    allow = policy.allow
+    if not (envelope.prose or envelope.steps or envelope.blocks):
+        return True
+    if (envelope.prose and allow.isdisjoint(_BESIDE_PROSE)) or not envelope.steps <= allow:
+        return False
+    several = len(envelope.blocks) > 1
+    return all(is_allowed(block, envelope.prose, several, policy) for block in envelope.blocks)
+
+
+def is_allowed(block: Block, prose: bool, several: bool, policy: Policy) -> bool:
+    """Whether the policy allows what a block takes, as it is or with prose beside it that may still come.
+
+    `prose`: prose stands beside it already; `several`: other blocks do.
+    """
+    allow = policy.allow
+    if not block.used <= allow:
+        return False
+    if prose or (several and block.alone):
+        return block.beside_prose in allow
+    return block.alone is None or block.alone in allow or block.beside_prose in allow
 
 
 def judge(envelope: Envelope, answer: str, toolset: Toolset, policy: Policy) -> Recovery:
@@ -137,16 +169,23 @@ def _without_lines(answer: str, blocks: list[Block]) -> str:
     kept: list[str] = []
     done = 0
     for block, following in zip(blocks, [*blocks[1:], None], strict=True):
-        start, end = block.start, block.end
         # Not beyond the next block, which may stand on the same line.
         limit = len(answer) if following is None else following.start
-        head = max(answer.rfind("\n", done, start), answer.rfind("\r", done, start), done - 1) + 1
-        own = not answer[head:start].strip("\ufeff \t\f")
-        kept.append(answer[done : head if own else start])
-        rest = _NOTHING_MORE.match(answer, end, limit)
-        line_end = end if rest is None else rest.end()
-        if line_end < limit and answer[line_end] not in "\r\n":
-            done = end
-        else:
-            done = end_of(_LINE_END, answer, line_end) if own else line_end
+        gone = lines_of(answer, Span(block.start, block.end), done, limit)
+        kept.append(answer[done : gone.start])
+        done = gone.end
     return "".join([*kept, answer[done:]])
+
+
+def lines_of(answer: str, block: Span, done: int, limit: int, *, begins_line: bool = True) -> Span:
+    """What goes with a block that stands between `done` and `limit`; `begins_line`: only blanks stand before `done`."""
+    start, end = block
+    line_at = max(answer.rfind("\n", done, start), answer.rfind("\r", done, start)) + 1
+    begins_line = (line_at > 0 or begins_line) and not answer[max(line_at, done) : start].strip(BLANK_SIGNS)
+    rest = _NOTHING_MORE.match(answer, end, limit)
+    line_end = end if rest is None else rest.end()
+    if line_end < limit and answer[line_end] not in "\r\n":
+        line_end = end
+    elif begins_line:
+        line_end = end_of(_LINE_END, answer, line_end)
+    return Span(max(line_at, done) if begins_line else start, line_end)

@@ -40,6 +40,7 @@ ORDER = (
     "reader",
     "envelope",
     "verdict",
+    "certain",
     "stream",
     "recover",
     "__init__",

@@ -64,7 +64,7 @@ def reader_stops(text: str) -> Stop:
     with patch.object(recovery.reader, "Parser", Watched):
         outcome = reader.feed(text, True)
     assert outcome in (DONE, FAILED)
-    repaired = reader._scanner.quote_repair
+    repaired = reader.scanner.quote_repair
     if outcome == DONE and reader.stopped_by == END:
         return Stop(None, False, repaired)
     unreadable = reader._unread is not None and reader.at < len(text)

@@ -10,22 +10,9 @@ from typing import Any
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from recovery import (
-    Allowance,
-    CallEvent,
-    EndEvent,
-    Event,
-    Limits,
-    Policy,
-    Recovery,
-    Span,
-    Stream,
-    TextEvent,
-    Tool,
-    Toolset,
-    recover,
-)
+from recovery import Allowance, Limits, Policy, Span, Tool, Toolset, recover
 from tests.strategies import TOOLS, allowed, answers, examples, near_calls, pieces, policies
+from tests.streams import streamed
 
 LENIENT = Policy.lenient()
 few, some = examples(150), examples(400)
@@ -158,22 +145,8 @@ def test_only_lines_of_blocks_go_and_all_others_stay(answer: str) -> None:
 @given(answers, policies, st.data())
 def test_a_stream_cut_anywhere_gives_what_batch_gives(answer: str, policy: Policy, data: st.DataObject) -> None:
     batch = recover(answer, TOOLS, policy=policy)
-    assert streamed(answer, list(answer), policy) == batch
-    assert streamed(answer, data.draw(pieces(answer)), policy) == batch
-
-
-def streamed(answer: str, deltas: list[str], policy: Policy) -> Recovery:
-    """The result; the events on the way to it are held against it."""
-    stream = Stream(TOOLS, policy=policy)
-    events: list[Event] = [event for delta in deltas for event in stream.feed(delta)] + stream.close()
-    result = stream.result
-    assert events.pop() == EndEvent(result)
-    assert "".join(event.text for event in events if isinstance(event, TextEvent)) == result.text
-    emitted = [event for event in events if isinstance(event, CallEvent)]
-    assert emitted == [CallEvent(index, call) for index, call in enumerate(result.calls)]
-    assert all(isinstance(event, CallEvent) or event.text for event in events if not isinstance(event, EndEvent))
-    assert result.calls or result.text == answer
-    return result
+    assert streamed(TOOLS, list(answer), policy) == batch
+    assert streamed(TOOLS, data.draw(pieces(answer)), policy) == batch
 
 
 @some

@@ -138,11 +138,7 @@ def test_the_keys_of_a_json_call() -> None:
     assert all(recovers({key: "function", **plain}) for key in beside)
     assert all(recovers({key: [plain]}) for key in around)
     assert not recovers({**plain, "description": "tides"})
-    assert {*names, *arguments, *beside, *around} == {
-        key
-        for table in (jsoncalls._NAME_KEYS, jsoncalls._ARGUMENT_KEYS, jsoncalls._IDS, jsoncalls._LIST_KEYS, ("type",))
-        for key in table
-    }
+    assert {*names, *arguments, *beside, *around} == jsoncalls.KEYS
 
 
 def test_the_prefixes_are_the_ones_that_hold() -> None:

@@ -6,8 +6,9 @@ from collections import Counter
 
 import pytest
 
-from recovery import Recovery, Stream, recover
+from recovery import recover
 from tests.cases import VECTORS, Case, read
+from tests.streams import streamed
 
 # Longer texts are not cut at every place, and much longer ones not read by characters.
 CUT_BY_PLACES, CUT_BY_CHARACTERS = 200, 2000
@@ -21,20 +22,12 @@ def test_the_folder_is_not_empty_and_ids_are_unique() -> None:
     assert max(ids.values()) == 1
 
 
-def in_pieces(case: Case, *pieces: str) -> Recovery:
-    stream = Stream(case.toolset, policy=case.policy)
-    for piece in pieces:
-        stream.feed(piece)
-    stream.close()
-    return stream.result
-
-
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_case(case: Case) -> None:
     text = case.text
     whole = recover(text, case.toolset, policy=case.policy)
     assert not case.faults(whole)
     if len(text) <= CUT_BY_CHARACTERS:
-        assert in_pieces(case, *text) == whole
+        assert streamed(case.toolset, list(text), case.policy) == whole
     for place in range(len(text) + 1 if len(text) <= CUT_BY_PLACES else 0):
-        assert in_pieces(case, text[:place], text[place:]) == whole, f"cut at {place}"
+        assert streamed(case.toolset, (text[:place], text[place:]), case.policy) == whole, f"cut at {place}"

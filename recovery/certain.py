@@ -1,0 +1,143 @@
+"""What is certain while the answer is still being written: which of it is text, and which calls have ended.
+
+A stretch is text where nothing that may follow makes it part of a block. The reading alone does not tell, since a run
+of words may be a name: so the words are held against the offered names, one by one. May import: `envelope`,
+`jsoncalls`, `lexemes`, `names`, `policy`, `reader`, `result`, `toolset`, `verdict`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from . import envelope as places
+from .envelope import Envelope
+from .jsoncalls import KEYS, NAME_KEYS, json_names
+from .lexemes import PREFIXES
+from .names import may_become_name
+from .policy import Allowance, Policy
+from .reader import Reader
+from .result import Call
+from .toolset import Toolset
+from .verdict import is_allowed
+
+# Where a segment has begun that may be a block, or a part of one.
+_BEGUN: Final = frozenset((places._TICKS, places._INFO, places._INFO_LINE, places._BEHIND, places._CLOSING))
+# Where all that was read is text, whatever follows.
+_TEXT: Final = frozenset((places._CODE, places._CODE_TICKS, places._THINKING, places._OVER))
+# How much of a string is looked at beyond the longest name.
+_MORE_THAN_NAME: Final = 24
+
+
+def text_until(envelope: Envelope, toolset: Toolset, policy: Policy) -> int:
+    """Up to which place of the answer all is text, but for the blocks that are whole."""
+    place = envelope._place
+    if place in _TEXT:
+        return envelope.seen
+    if place == places._BLOCK:
+        reader = envelope._reader
+        assert reader is not None
+        if envelope._may_be_info or may_be_calls(reader, toolset, policy):
+            return envelope._start
+        return reader.text_until()
+    if place in _BEGUN:
+        return envelope._start
+    if place == places._LEAD:
+        if envelope._ticks or envelope._begins:
+            return envelope._start
+        if envelope._lead_start >= 0 and envelope.block_at < 0 and not envelope.prose:
+            return envelope._lead_start
+    rest = envelope._text[envelope._at :]
+    if place == places._PROSE:
+        waits = rest[:1] in ("<", "[")
+    elif place == places._LINE and rest[:1].isidentifier():
+        waits = may_become_name(rest, toolset, wrapped=Allowance.WRAPPER in policy.allow)
+    else:
+        waits = True
+    return envelope.seen - len(rest) if waits else envelope.seen
+
+
+def may_be_calls(reader: Reader, toolset: Toolset, policy: Policy) -> bool:
+    """Whether what the reader has seen so far may be the beginning of calls."""
+    builder = reader.builder
+    if builder is not None:
+        if builder.refusal is not None:
+            return False
+        if builder.calls or builder.shaped:
+            return True
+        if builder.scanner.json:
+            return Allowance.JSON in policy.allow and _may_be_json_call(reader, toolset)
+    wrapped = Allowance.WRAPPER in policy.allow
+    quoted = builder is not None and builder.is_list and Allowance.QUOTED in policy.allow
+    inside = reader.scanner.open_string(toolset._longest + _MORE_THAN_NAME)
+    if inside is not None:
+        # A string of a list is a call, or nothing in it is.
+        inside = inside.lstrip()
+        return quoted and (inside[:1] in ("", "{") or may_become_name(inside, toolset, wrapped=wrapped))
+    rest = reader.scanner.unread()
+    if quoted and rest.rstrip("'\"") in PREFIXES:
+        return True
+    if builder is not None and builder.printing and (builder.stack or builder.has_arguments()):
+        return False
+    return not rest[:1].isidentifier() or may_become_name(rest, toolset, wrapped=wrapped)
+
+
+def _may_be_json_call(reader: Reader, toolset: Toolset) -> bool:
+    """Whether an object that is not complete may be a call: by its keys, and by the name in it."""
+    builder = reader.builder
+    assert builder is not None
+    stack = builder.stack
+    whole = stack[0] if stack and isinstance(stack[0], dict) else {}
+    if not KEYS.issuperset(whole):
+        return False
+    pending = stack[1 if stack and isinstance(stack[0], dict) else 0 :]
+    if pending and isinstance(pending[0], str) and pending[0] not in KEYS:
+        return False
+    if not all(may_become_name(f"{name}(", toolset, wrapped=False) for name in json_names(whole)):
+        return False
+    inside = reader.scanner.open_string(toolset._longest + _MORE_THAN_NAME)
+    if inside is None or "\\" in inside:
+        return True
+    if not pending:
+        return any(key.startswith(inside) for key in KEYS)
+    if len(pending) == 1 and pending[0] in NAME_KEYS and pending[0] != "function":
+        return may_become_name(inside, toolset, wrapped=False)
+    return True
+
+
+def ended_calls(envelope: Envelope, policy: Policy, after: int) -> list[Call]:
+    """The calls behind place `after` that have ended, as what was read behind them proves, and that the policy allows.
+
+    Of a block that is whole all, once something stands behind it that is no part of it. Of one that is still read those
+    behind which a separator stands; not of a list behind a colon, nor of a code span, since these are calls only if
+    nothing follows on their line.
+    """
+    calls: list[Call] = []
+    reader = envelope._reader
+    if envelope._place == places._BLOCK and reader is not None and not _may_be_taken_back(envelope):
+        calls = reader.ended_calls(after)
+        if calls and not _is_allowed_so_far(reader, envelope, policy):
+            return []
+    # An operator at the beginning of the next line makes an expression of the last block.
+    waits = envelope._only_blanks or envelope._sign_at >= 0
+    for block in reversed(envelope.blocks):
+        if block.end <= after:
+            break
+        calls = calls if waits else [*(call for call in block.calls if call.span.start >= after), *calls]
+        waits = False
+    return calls
+
+
+def _is_allowed_so_far(reader: Reader, envelope: Envelope, policy: Policy) -> bool:
+    """Whether the policy allows what the block that is being read has taken until now."""
+    assert reader.builder is not None
+    block = envelope.block_to(reader.builder, reader.at)
+    return is_allowed(block, envelope.prose, bool(envelope.blocks), policy)
+
+
+def _may_be_taken_back(envelope: Envelope) -> bool:
+    """Whether what stands before or behind the block that is being read may make text of it, whole as it is."""
+    if envelope._within_line or envelope._may_be_info or envelope._sign_at >= 0:
+        return True
+    if envelope._ticks or envelope._begins:
+        return envelope._ticks in (1, 2)
+    return envelope._unseparated or envelope._column > envelope._prose_column
