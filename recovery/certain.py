@@ -7,6 +7,7 @@ of words may be a name: so the words are held against the offered names, one by 
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from . import envelope as places
@@ -24,6 +25,20 @@ from .verdict import is_allowed
 _BEGUN: Final = frozenset((places._TICKS, places._INFO, places._INFO_LINE, places._BEHIND, places._CLOSING))
 # Where all that was read is text, whatever follows.
 _TEXT: Final = frozenset((places._CODE, places._CODE_TICKS, places._THINKING, places._OVER))
+# What a segment begins with that is no bare call.
+_BEGINNINGS: Final = frozenset("`~<[/{")
+_NOTHING: Final = re.compile(r"(?!)")
+_ENDS_REASONING: Final = re.compile(r"[<\[]")
+_ENDS_STRING: Final = {quote: re.compile(rf"[{quote}\\]") for quote in "'\"\u201d\u2019"}
+# Words that are no name of a tool; the head of a line that is none.
+_ENDS_WORDS: Final = re.compile(r"[^\w .]")
+_ENDS_HEAD: Final = re.compile(r"[(=\r\n,;:?'\"`\[\]{}]")
+# By place.
+_ENDS: Final = {
+    places._PROSE: re.compile(r"[\r\n<\[`'\":]"),
+    places._CODE: re.compile(r"[\r\n]"),
+    places._THINKING: re.compile(r"[<\[*-]"),
+}
 # How much of a string is looked at beyond the longest name.
 _MORE_THAN_NAME: Final = 24
 
@@ -37,23 +52,50 @@ def text_until(envelope: Envelope, toolset: Toolset, policy: Policy) -> int:
         reader = envelope._reader
         assert reader is not None
         if envelope._may_be_info or may_be_calls(reader, toolset, policy):
-            return envelope._start
+            return envelope.start
         return reader.text_until()
     if place in _BEGUN:
-        return envelope._start
+        return envelope.start
     if place == places._LEAD:
         if envelope._ticks or envelope._begins:
-            return envelope._start
+            return envelope.start
         if envelope._lead_start >= 0 and envelope.block_at < 0 and not envelope.prose:
             return envelope._lead_start
-    rest = envelope._text[envelope._at :]
+    rest = envelope.rest()
     if place == places._PROSE:
         waits = rest[:1] in ("<", "[")
-    elif place == places._LINE and rest[:1].isidentifier():
+    elif place == places._LINE and rest[:1] not in _BEGINNINGS:
         waits = may_become_name(rest, toolset, wrapped=Allowance.WRAPPER in policy.allow)
     else:
         waits = True
     return envelope.seen - len(rest) if waits else envelope.seen
+
+
+def awaited_sign(envelope: Envelope, toolset: Toolset, *, lost: bool, holds: bool) -> re.Pattern[str] | None:
+    """What has to come before anything changes; None where any character may change something.
+
+    `lost`: nothing that was read can be recovered, so that only the end of reasoning counts; `holds`: some of what was
+    read may be part of a block. Up to such a sign nothing has to be looked at but for it, which is what makes a long
+    string, or prose, cost next to nothing.
+    """
+    if envelope.over:
+        return _NOTHING
+    place = envelope._place
+    reader = envelope._reader
+    reading = reader.scanner if place == places._BLOCK and reader is not None else None
+    rest = envelope.rest() if reading is None else reading.unread()
+    if lost:
+        return None if rest else _ENDS_REASONING
+    if reading is not None:
+        settled = not holds or (reader is not None and reader.names_tool())
+        quote = reading.closing_sign(0 if settled else toolset._longest + _MORE_THAN_NAME)
+        if quote:
+            return _ENDS_STRING[quote]
+        return _ENDS_WORDS if rest and not holds and _ENDS_WORDS.search(rest) is None else None
+    if place == places._LINE and not holds and not envelope._unseparated:
+        return _ENDS_HEAD if rest else None
+    sign = _ENDS.get(place)
+    return sign if sign is not None and sign.search(rest) is None else None
 
 
 def may_be_calls(reader: Reader, toolset: Toolset, policy: Policy) -> bool:
@@ -66,12 +108,14 @@ def may_be_calls(reader: Reader, toolset: Toolset, policy: Policy) -> bool:
             return True
         if builder.scanner.json:
             return Allowance.JSON in policy.allow and _may_be_json_call(reader, toolset)
-    wrapped = Allowance.WRAPPER in policy.allow
+    # One wrapper a call: not where a result is assigned already.
+    wrapped = Allowance.WRAPPER in policy.allow and not (builder is not None and builder.stack)
     quoted = builder is not None and builder.is_list and Allowance.QUOTED in policy.allow
     inside = reader.scanner.open_string(toolset._longest + _MORE_THAN_NAME)
     if inside is not None:
         # A string of a list is a call, or nothing in it is.
-        inside = inside.lstrip()
+        # What an escape stands for is not known here.
+        inside = inside.partition("\\")[0].lstrip()
         return quoted and (inside[:1] in ("", "{") or may_become_name(inside, toolset, wrapped=wrapped))
     rest = reader.scanner.unread()
     if quoted and rest.rstrip("'\"") in PREFIXES:

@@ -165,16 +165,19 @@ class Envelope:
         """Whether nothing that follows can matter any more."""
         return self._place == _OVER
 
-    def waits(self) -> bool:
-        """Whether the last of what was fed may be the beginning of a sign that is not complete."""
-        if self._place == _BLOCK and self._reader is not None:
-            return self._reader.scanner.unread() != ""
-        return self._at < len(self._text)
+    @property
+    def start(self) -> int:
+        """Where the last block begins, with its fence and marker."""
+        return self._start
 
     @property
     def seen(self) -> int:
         """How much was fed in all."""
         return self._seen
+
+    def rest(self) -> str:
+        """What was fed and not walked over yet."""
+        return self._text[self._at :]
 
     def first_refusal(self) -> Refusal | None:
         """Why the first block that was looked for is none."""

@@ -105,6 +105,10 @@ class Reader:
         """Whether it goes on behind the token that the reading stopped at, not before it."""
         return self._unread is not None or self.stopped_by in _PASSED
 
+    def names_tool(self) -> bool:
+        """Whether the first name of the block is a tool's."""
+        return self.builder is not None and self.builder.shaped
+
     def ended_calls(self, after: int) -> list[Call]:
         """The calls behind place `after` that a separator follows, or the beginning of the next call.
 

@@ -208,10 +208,16 @@ class Scanner:
         return self._final and self._at == len(self._text)
 
     def unread(self) -> str:
-        """What was fed and is no whole token yet; two blanks behind a name mean that its "(" is still looked for."""
+        """What was fed and is no whole token yet. Behind a name, blanks are two, and a comment is its sign alone."""
         if self._behind_name:
-            return self.name + ("  " if self._offset + self._at > self._name_end else "")
+            blanks = "  " if self._offset + self._at > self._name_end else ""
+            return self.name + ("#" if self._in_comment else blanks)
         return "" if self._quote or self._in_comment else self._text[self._at :]
+
+    def closing_sign(self, length: int) -> str:
+        """The quote that alone, but for an escape, ends the string being read, if that is so long; else nothing."""
+        long = self._offset + self._at >= self._body_start + length
+        return self._quote[:1] if long and self._at == len(self._text) else ""
 
     def open_string(self, length: int) -> str | None:
         """The beginning of the string that is being read, of about this length at most; None where none is."""

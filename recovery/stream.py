@@ -6,10 +6,12 @@ May import: `certain`, `envelope`, `frozen`, `policy`, `result`, `toolset`, `ver
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
+from math import inf
 from typing import Final, Literal
 
-from .certain import ended_calls, text_until
+from .certain import awaited_sign, ended_calls, text_until
 from .envelope import Block, Envelope
 from .frozen import Frozen
 from .policy import Policy
@@ -76,21 +78,26 @@ class Stream:
 
     __slots__ = (
         "_answer",
+        "_awaited",
         "_begins_line",
         "_by_call",
         "_committed",
+        "_committed_from",
         "_committed_to",
         "_envelope",
         "_fed",
-        "_held",
+        "_held_at",
         "_held_from",
+        "_holds",
         "_holds_blanks",
         "_lost",
         "_make_id",
+        "_most",
         "_policy",
         "_result",
         "_toolset",
-        "_unwalked",
+        "_rest",
+        "_walked",
     )
 
     def __init__(
@@ -114,21 +121,27 @@ class Stream:
         self._by_call = commit == "call"
         self._make_id = make_id or random_id
         self._result: Recovery | None = None
-        # The whole answer; and what of it the envelope has not walked over, since it can change nothing yet.
+        # The whole answer, how long it is, and how many pieces of it the envelope has walked over.
         self._answer: list[str] = []
-        self._unwalked: list[str] = []
         self._fed = 0
-        # What has not gone out, where in the answer it begins, whether it is blanks alone, and whether only blanks
-        # stand before it on its line.
-        self._held: list[str] = []
+        self._walked = 0
+        # What has not gone out: the rest of a piece, and the pieces from one on; where in the answer it begins, whether
+        # it is blanks alone, and whether only blanks stand before it on its line.
+        self._rest = ""
+        self._held_at = 0
         self._held_from = 0
         self._holds_blanks = False
         self._begins_line = True
         # Whether nothing can be recovered of what was walked over so far.
         self._lost = False
+        # The signs before which there is nothing to walk over, whether anything is held until then, and how much of the
+        # answer can wait for them: what is beyond the limit has to be said.
+        self._awaited: re.Pattern[str] | None = None
+        self._holds = False
+        self._most: float = self._policy.limits.characters
         self._committed: list[Call] = []
-        # Where the last of them ends.
-        self._committed_to = 0
+        # Where the last of them ends, and the block begins in which it stands.
+        self._committed_from = self._committed_to = 0
 
     @property
     def result(self) -> Recovery:
@@ -148,20 +161,33 @@ class Stream:
             raise TypeError(f"Stream.feed takes a str, not {type(delta).__name__}")
         if self._result is not None:
             raise ValueError("Stream.feed: the stream is closed")
+        if not delta:
+            return []
         self._answer.append(delta)
-        self._unwalked.append(delta)
         self._fed += len(delta)
-        envelope = self._envelope
-        if self._lost and not ("<" in delta or "[" in delta or envelope.waits()):
-            # Only the end of reasoning makes a difference now, and it begins with one of these.
-            self._held_from += len(delta)
-            return [TextEvent(delta)] if delta else []
+        awaited = self._awaited
+        if awaited is not None and awaited.search(delta) is None and self._fed <= self._most:
+            if self._holds:
+                return []
+            self._held_from = self._fed
+            self._held_at += 1
+            return [TextEvent(delta)]
+        events = self._read_on()
+        self._holds = self._held_from < self._fed
+        self._awaited = awaited_sign(self._envelope, self._toolset, lost=self._lost, holds=self._holds)
+        return events
+
+    def _read_on(self) -> list[Event]:
+        """Walk over what was not walked over yet, and give out what is certain now."""
         self._walk(final=False)
-        self._held.append(delta)
+        delta = self._answer[-1]
         if self._holds_blanks and not self._lost and not delta.strip(BLANK_SIGNS):
             return []
-        calls = ended_calls(envelope, self._policy, self._committed_to) if self._by_call and not self._lost else []
+        calls = (
+            ended_calls(self._envelope, self._policy, self._committed_to) if self._by_call and not self._lost else []
+        )
         if calls:
+            self._committed_from = self._envelope.start
             self._committed_to = calls[-1].span.end
         text = self._text_to(self._certain_until())
         return [*text, *self._commit(calls)]
@@ -175,13 +201,14 @@ class Stream:
         self._result = result = judge(self._envelope, answer, self._toolset, self._policy)
         calls = [call for call in result.calls if call.span.start >= self._committed_to]
         text, _ = self._take(len(answer), self._envelope.blocks if result.calls else [])
-        self._held = []
         return [*([TextEvent(text)] if text else []), *self._commit(calls), EndEvent(result)]
 
     def _walk(self, *, final: bool) -> None:
-        delta, self._unwalked = "".join(self._unwalked), []
         envelope = self._envelope
-        envelope.feed(delta, final)
+        envelope.feed("".join(self._answer[self._walked :]), final)
+        self._walked = len(self._answer)
+        if envelope.over:
+            self._most = inf
         self._lost = envelope.over or not may_recover(envelope, self._policy)
 
     def _commit(self, calls: list[Call]) -> list[Event]:
@@ -225,26 +252,28 @@ class Stream:
         if text:
             self._begins_line = text[-1] in "\r\n"
         self._holds_blanks = self._begins_line and not rest.strip(BLANK_SIGNS)
-        self._held = [rest]
+        self._rest = rest
+        self._held_at = len(self._answer)
         self._held_from = self._fed - len(rest)
         return [TextEvent(text)] if text else []
 
     def _take(self, until: int, blocks: list[Block]) -> tuple[str, str]:
         """The text that is held up to there, less the lines of the blocks; and the rest of it."""
-        text = "".join(self._held)
+        text = "".join([self._rest, *self._answer[self._held_at :]])
         begin = self._held_from
         spans = [Span(block.start - begin, block.end - begin) for block in blocks if block.start >= begin]
-        committed_to = self._committed_to - begin
-        done = 0
-        if committed_to > 0 and not any(start < committed_to <= end for start, end in spans):
-            # Calls that have gone out, of a block that turned out to be none.
-            done = committed_to
-        kept: list[str] = []
         limits = [*(span.start for span in spans[1:]), until - begin]
+        committed_to = self._committed_to - begin
+        kept: list[str] = []
+        done = 0
         for span, limit in zip(spans, limits, strict=False):
             gone = lines_of(text, span, done, limit, begins_line=self._begins_line)
             kept.append(text[done : gone.start])
             done = gone.end
             self._begins_line = True
+        if committed_to > done:
+            # Calls that have gone out, of a block that turned out to be none.
+            kept.append(text[done : max(done, self._committed_from - begin)])
+            done = committed_to
         kept.append(text[done : until - begin])
         return "".join(kept), text[until - begin :]
