@@ -113,12 +113,12 @@ class Builder:
         # The calls whose tool is offered; and the objects of a reading that wants these.
         self.calls: list[Call] = []
         self.objects: list[dict[str, Any]] = []
-        self._steps: set[Allowance] = set()
+        self.steps: set[Allowance] = set()
 
     def used(self) -> set[Allowance]:
         """The steps away from the strict reading that were taken."""
         scanner = self.scanner
-        used = self._steps
+        used = self.steps
         if scanner.escaped:
             used.add(Allowance.MARKDOWN_ESCAPE)
         if scanner.raw_newline:
@@ -169,7 +169,7 @@ class Builder:
             self._keys += 1
         else:
             self._colons += 1
-            self._steps.add(Allowance.COLON)
+            self.steps.add(Allowance.COLON)
         self.stack.append(scanner.key)
         if self._colons and self._keys:
             # One style a call.
@@ -249,10 +249,10 @@ class Builder:
         elif action == SET_BARE_WORD:
             return self._set_bare_word(stack.pop(), stack.pop())
         elif action == SEPARATE_LISTS:
-            self._steps.add(Allowance.SEPARATE_LISTS)
+            self.steps.add(Allowance.SEPARATE_LISTS)
         elif action == UNCLOSED_LIST:
             self.unclosed = True
-            self._steps.add(Allowance.UNCLOSED_LIST)
+            self.steps.add(Allowance.UNCLOSED_LIST)
         elif action == ASSIGNED or action == WRAPPED:
             return self._end_wrapper(action)
         elif action == OBJECT_BEGINS:
@@ -276,7 +276,7 @@ class Builder:
 
     def _count_inner(self, inner: Inner, start: int, end: int) -> bool:
         """Count the values that the string at this place holds, and the steps that its reading took."""
-        self._steps.update(inner.used)
+        self.steps.update(inner.used)
         self.values_left -= inner.values
         return self.values_left >= 0 or self._refuse(Reason.TOO_MANY_VALUES, start, end)
 
@@ -336,7 +336,7 @@ class Builder:
         widened = None if reason is Reason.AMBIGUOUS_NAME else widen(plain, self._toolset)
         if widened is None or (Allowance.WRAPPER in widened.used and self.printing):
             return reason
-        self._steps.update(widened.used)
+        self.steps.update(widened.used)
         if widened.skipped:
             # A word that wraps the call is no part of it. Escapes stand only behind it, if at all.
             self._wrapped = True
@@ -360,7 +360,7 @@ class Builder:
         elif not self.printing:
             return self._refuse(Reason.NOT_A_LITERAL, self._call_start, self._call_start + 1)
         self.printing = False
-        self._steps.add(Allowance.WRAPPER)
+        self.steps.add(Allowance.WRAPPER)
         if self._wrapped:
             return self._refuse(Reason.SYNTAX, self._call_start, self._call_start + 1)
         self._wrapped = True
@@ -397,13 +397,13 @@ class Builder:
             return self._refuse(Reason.TRUNCATED, start, end)
         if self._tool is not None and not is_bare_word(self._tool.parameters, key, word):
             return self._refuse(Reason.NOT_A_LITERAL, start, end)
-        self._steps.add(Allowance.BARE_WORD)
+        self.steps.add(Allowance.BARE_WORD)
         self._arguments[key] = word
         return self._count_value()
 
     def _read_leading_zero(self, key: str, value: LeadingZero) -> str | int:
         self._zeros_read += 1
-        self._steps.add(Allowance.LEADING_ZERO)
+        self.steps.add(Allowance.LEADING_ZERO)
         parameters = {} if self._tool is None else self._tool.parameters
         return read_leading_zero(parameters, key, value.lexeme)
 
@@ -427,7 +427,7 @@ class Builder:
                 return self._refuse(Reason.AMBIGUOUS_ARGUMENTS, self._call_start, end)
             if placed is not None:
                 arguments, step = placed
-                self._steps.add(step)
+                self.steps.add(step)
             self._positions = None
         if tool is not None:
             self.calls.append(Call(tool.name, self._written, arguments, Span(self._call_start, end)))
@@ -452,7 +452,7 @@ class Builder:
             return self._refuse(Reason.SYNTAX, start, end, "a JSON call")
         if not self._count_name(start, end):
             return False
-        self._steps.add(Allowance.JSON)
+        self.steps.add(Allowance.JSON)
         tool = self._resolve_json(found.name)
         if isinstance(tool, Reason):
             self._refuse(tool, start, end, "the name of an offered tool")
@@ -481,7 +481,7 @@ class Builder:
         if widened is None or Allowance.WRAPPER in widened.used:
             return found
         # In quotes an operator is no operator: letter for letter is the strict rule.
-        self._steps.update(set(widened.used) - {Allowance.EXACT_OPERATOR_NAME})
+        self.steps.update(set(widened.used) - {Allowance.EXACT_OPERATOR_NAME})
         return widened.tool
 
     def _add_quoted_call(self, text: str) -> bool:
@@ -494,6 +494,6 @@ class Builder:
             return self._refuse(Reason.SYNTAX, start, end, "one call in each string")
         if not (self._count_inner(inner, start, end) and self._count_name(start, end)):
             return False
-        self._steps.add(Allowance.QUOTED)
+        self.steps.add(Allowance.QUOTED)
         self.calls.append(Call(inner.call.name, inner.call.written, inner.call.arguments, Span(start, end)))
         return self._count_value()

@@ -13,7 +13,7 @@ from typing import Final
 from . import envelope as places
 from .envelope import Envelope
 from .jsoncalls import KEYS, NAME_KEYS, json_names
-from .lexemes import PREFIXES
+from .lexemes import PREFIXES, QUOTES
 from .names import may_become_name
 from .policy import Allowance, Policy
 from .reader import Reader
@@ -102,7 +102,7 @@ def may_be_calls(reader: Reader, toolset: Toolset, policy: Policy) -> bool:
     """Whether what the reader has seen so far may be the beginning of calls."""
     builder = reader.builder
     if builder is not None:
-        if builder.refusal is not None:
+        if builder.refusal is not None or not builder.steps <= policy.allow:
             return False
         if builder.calls or builder.shaped:
             return True
@@ -122,7 +122,7 @@ def may_be_calls(reader: Reader, toolset: Toolset, policy: Policy) -> bool:
         return True
     if builder is not None and builder.printing and (builder.stack or builder.has_arguments()):
         return False
-    return not rest[:1].isidentifier() or may_become_name(rest, toolset, wrapped=wrapped)
+    return not rest or (quoted and rest[0] in QUOTES) or may_become_name(rest, toolset, wrapped=wrapped)
 
 
 def _may_be_json_call(reader: Reader, toolset: Toolset) -> bool:
@@ -162,7 +162,9 @@ def ended_calls(envelope: Envelope, policy: Policy, after: int) -> list[Call]:
         if calls and not _is_allowed_so_far(reader, envelope, policy):
             return []
     # An operator at the beginning of the next line makes an expression of the last block.
-    waits = envelope._only_blanks or envelope._sign_at >= 0
+    waits = envelope._sign_at >= 0 or (
+        envelope._only_blanks and not (envelope._place == places._LINE and envelope.rest()[:1].isidentifier())
+    )
     for block in reversed(envelope.blocks):
         if block.end <= after:
             break

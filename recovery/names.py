@@ -126,7 +126,7 @@ def may_become_name(written: str, toolset: Toolset, *, wrapped: bool) -> bool:
     apart = _APART.search(written)
     if apart is not None:
         name = written[: apart.start()]
-        return (wrapped and name == "print") or not isinstance(_find(name, toolset), Reason)
+        return not name or (wrapped and name == "print") or not isinstance(_find(name, toolset), Reason)
     return _may_become(written, toolset, wrapped=wrapped)
 
 
