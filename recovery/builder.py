@@ -10,11 +10,12 @@ itself: whether the rest is calls decides if the answer looks like one. May impo
 from __future__ import annotations
 
 from collections.abc import Callable
+from keyword import iskeyword
 from typing import Any, Final, NamedTuple
 
 from .arguments import is_bare_word, place, read_leading_zero, takes_keys
 from .jsoncalls import calls_of, json_names, read_json_call
-from .literals import LeadingZero
+from .literals import CONSTANTS, LeadingZero
 from .names import operator_at, operator_end, resolve, widen
 from .policy import Allowance, Limits
 from .result import Call, Reason, Refusal, Span
@@ -156,7 +157,10 @@ class Builder:
         if kind == ARGUMENTS:
             return self._take_arguments()
         if not self._written:
-            # What the result of a call is assigned to.
+            # What the result of a call is assigned to. To a reserved word nothing is, but whether the rest is calls
+            # still matters.
+            if iskeyword(scanner.key) or scanner.key in CONSTANTS:
+                self._refuse(Reason.SYNTAX, scanner.start, scanner.end(kind))
             self.stack.append(scanner.key)
             return True
         if scanner.key in arguments:
