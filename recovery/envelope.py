@@ -46,7 +46,7 @@ _LANGUAGES: Final = frozenset(
 
 
 # What in a line of prose may be more than prose: its end, a marker that no quote stands before, a list behind a colon.
-_IN_PROSE: Final = re.compile(r"[\r\n<\[]|[`'\"](?:[<\[]|\Z)|:[ \t]{0,80}(?=\[|\Z)")
+_IN_PROSE: Final = re.compile(r"[\r\n<\[]|\\(?=[\[(b]|\Z)|\$(?=\$|\Z)|[`'\"](?:[<\[\\$]|\Z)|:[ \t]{0,80}(?=\[|\Z)")
 # A line that may begin with a call: up to its first "(" or "=" nothing that is part of no name.
 _LINE_OF_CALL: Final = re.compile(r"[^(=\r\n,;:?'\"`\[\]{}]{1,300}[(=]")
 _LONGEST_HEAD: Final = 300
@@ -102,9 +102,10 @@ class Envelope:
     _tick = ""
     _ticks = 0
     _closing = 0
-    # The marker before the block; what ends the reasoning.
+    # The marker before the block; what ends what is hidden, and the place behind that where it is known.
     _begins = ""
     _close_by = ""
+    _behind_hidden = 0
     # The block being read: where it begins with its fence and marker; whether an info string could stand there too;
     # whether it stands behind a colon within its line.
     _reader: Reader | None = None
@@ -252,8 +253,15 @@ class Envelope:
         first = text[at]
         if first in "`~":
             return self._begin_ticks()
-        if first in "<[/":
-            return self._marker_or(self._begin_block if first == "[" else self._begin_prose)
+        if first in markers.FIRST:
+            return self._marker_or(self._begin_block if first == "[" else self._begin_words)
+        return self._begin_words()
+
+    def _begin_words(self) -> bool:
+        """A line begins, and not with a marker."""
+        text = self._text
+        at = self._at
+        first = text[at]
         behind = end_of(_CONTINUES, text, at) if self._unseparated else at
         if behind == len(text) and not self._final and behind - at < 80:
             return False
@@ -269,7 +277,7 @@ class Envelope:
         """Pass the marker that stands here; where none does, go on otherwise."""
         text = self._text
         start = self._at
-        if text[start] not in "<[/":
+        if text[start] not in markers.FIRST:
             return otherwise()
         found = markers.ANY.match(text, start)
         if self._may_become_marker():
@@ -292,6 +300,8 @@ class Envelope:
             self._forget()
         elif kind == markers.HIDES:
             self._close_by = markers.COMMENT_MARKERS[token]
+            # Within a line of prose it goes on with that.
+            self._behind_hidden = _PROSE if self._place == _PROSE else 0
             self._begin_prose()
             if not self.over:
                 self._place = _THINKING
@@ -712,7 +722,8 @@ class Envelope:
             return False
         self._at = close + len(self._close_by)
         self._comment_column = -1
-        self._place = _LINE if self.prose or self.blocks else _LEAD
+        self._place = self._behind_hidden or (_LINE if self.prose or self.blocks else _LEAD)
+        self._behind_hidden = 0
         return True
 
     def _skip_blanks(self) -> bool:

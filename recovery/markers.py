@@ -67,6 +67,12 @@ REASONING_MARKERS: Final[dict[str, str]] = {
     "[THINK]": "[/THINK]",
 }
 
+# Environments of LaTeX that hold maths alone.
+_MATHS: Final[tuple[str, ...]] = (
+    *("align", "align*", "aligned", "alignat", "alignat*", "displaymath", "eqnarray", "eqnarray*", "equation"),
+    *("equation*", "flalign", "flalign*", "gather", "gather*", "gathered", "math", "multline", "multline*", "split"),
+)
+
 # What opens a stretch that is put out of action, and what ends it.
 COMMENT_MARKERS: Final[dict[str, str]] = {
     "<!--": "-->",
@@ -76,6 +82,11 @@ COMMENT_MARKERS: Final[dict[str, str]] = {
     "<|im_start|>system": "<|im_end|>",
     "<|im_start|>tool": "<|im_end|>",
     "<tool_response>": "</tool_response>",
+    # Maths, as LaTeX and Markdown write it: what is called in it is a function of mathematics.
+    "\\[": "\\]",
+    "\\(": "\\)",
+    "$$": "$$",
+    **{f"\\begin{{{name}}}": f"\\end{{{name}}}" for name in _MATHS},
 }
 
 BEGINS, ENDS, TURN, THINKS, THOUGHT, HIDES = range(6)
@@ -88,6 +99,8 @@ KINDS: Final[dict[str, int]] = {
     **dict.fromkeys(REASONING_MARKERS.values(), THOUGHT),
     **dict.fromkeys(COMMENT_MARKERS, HIDES),
 }
+# What each of them begins with.
+FIRST: Final = frozenset(token[0] for token in KINDS)
 LONGEST: Final = max(map(len, KINDS))
 # The longest first, since one may begin another.
 ANY: Final = re.compile("|".join(map(re.escape, sorted(KINDS, key=len, reverse=True))))

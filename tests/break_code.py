@@ -166,9 +166,17 @@ BREAKS: Final = {
         "if self._ticks:",
         "prose_list",
     ),
-    "in-quotes": Break("a marker in quotes counts", ENVELOPE, "(?:[<\\[]|\\Z)|:", "(?!)|:", "marker or reasoning"),
+    "in-quotes": Break("a marker in quotes counts", ENVELOPE, "(?:[<\\[\\\\$]|\\Z)|:", "(?!)|:", "marker or reasoning"),
     "comment-of-others": Break(
         "what is commented out counts", MARKERS, '    "<!--": "-->",\n    "/*": "*/",\n', "", "prose_lines"
+    ),
+    "maths": Break("a call in a formula counts", MARKERS, '    "\\\\[": "\\\\]",\n', "", "prose_lines"),
+    "maths-environment": Break(
+        "a call in an environment of maths counts",
+        MARKERS,
+        '    **{f"\\\\begin{{{name}}}": f"\\\\end{{{name}}}" for name in _MATHS},\n',
+        "",
+        "prose_lines",
     ),
     "reasoning-hides": Break(
         "a call in reasoning counts",
@@ -215,6 +223,13 @@ BREAKS: Final = {
     "wrapper-twice": Break(
         "two wrappers a call", BUILDER, "        if self._wrapped:\n", "        if False:\n", "wrapper"
     ),
+    "wrapper-target": Break(
+        "a call may be assigned to a reserved word",
+        BUILDER,
+        "if iskeyword(scanner.key) or scanner.key in CONSTANTS:",
+        "if False:",
+        "wrapper",
+    ),
     "ambiguous-wrapper": Break(
         "an ambiguous name is widened",
         BUILDER,
@@ -232,10 +247,17 @@ BREAKS: Final = {
         "if False:",
         "bare_word",
     ),
+    "stand-ins": Break(
+        "a word that stands for something else is a value",
+        ARGUMENTS,
+        " and folded not in _STAND_INS and not folded.startswith(_YOURS)",
+        "",
+        "bare_word",
+    ),
     "bare-word-end": Break(
         "a word at the end is whole", BUILDER, "if self.scanner.exhausted():", "if False:", "truncated or bare_word"
     ),
-    "never-words": Break("nan and str are words", ARGUMENTS, " or word.lower() in _NEVER_WORDS", "", "bare_word"),
+    "never-words": Break("nan and str are words", ARGUMENTS, " or folded in _NEVER_WORDS", "", "bare_word"),
     "positional-behind": Break(
         "a value may stand behind a keyword", BUILDER, "if self._keys or self._colons:", "if False:", "positional"
     ),
