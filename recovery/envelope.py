@@ -3,8 +3,8 @@
 An answer is a sequence of segments. Where a block may begin, the text goes to a `Reader`; where that stops, the
 envelope goes on, never back. A line that begins like a call of an offered tool commits: if no whole block comes of
 it, the answer is refused, and what follows does not matter. The envelope knows no policy: each step away from the
-strict form puts its label on the result. May import: `builder`, `markers`, `names`, `policy`, `reader`, `result`,
-`tables`, `text`, `toolset`.
+strict form puts its label on the result. May import: `builder`, `markers`, `names`, `policy`, `prose`, `reader`,
+`result`, `tables`, `text`, `toolset`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from typing import ClassVar, Final, NamedTuple
 
-from . import markers
+from . import markers, prose
 from .builder import Builder
 from .names import OPERATORS
 from .policy import Allowance, Limits
@@ -26,6 +26,7 @@ from .toolset import AS_CALL, Toolset, mention
 _BLANKS: Final = re.compile(r"[ \t\f\r\n]*")
 _SPACES: Final = re.compile(r"[ \t\f]*")
 _IN_LINE: Final = re.compile(r"[^\r\n]*")
+_LINE_HEAD: Final = re.compile(r"[^\r\n]{0,%d}" % prose.REACH)
 # Behind the opening of a fence: what may be an info string, and what follows it on the line.
 _INFO_STRING: Final = re.compile(r"[ \t]*([^\s`\[\]{}()]*)[ \t]*")
 # An info string beyond this is decided without seeing its end.
@@ -118,6 +119,8 @@ class Envelope:
     # stands behind the last block so far.
     _unseparated = False
     _only_blanks = False
+    # Where the words begin that may stand before the next block: behind a block, or what is hidden.
+    _words_at = 0
     # Where a turn token stands that the answer begins with, or -1.
     _lead_start = -1
     # The column in which the block begins, and the leftmost in which a line of prose does.
@@ -149,6 +152,8 @@ class Envelope:
         self._calls_left = limits.calls
         self._values_left = limits.values
         self.blocks: list[Block] = []
+        # All that was fed: what stands before a block may be let go before it is whole.
+        self._pieces: list[str] = []
         # The steps taken outside of blocks.
         self.steps: set[Allowance] = set()
 
@@ -188,6 +193,7 @@ class Envelope:
             # What was within the limit is read to its end, so that it makes no difference where the answer is cut.
             text = text[: limit - self._seen]
         self._seen += len(text)
+        self._pieces.append(text)
         if self._at < len(self._text):
             text = self._text[self._at :] + text
         self._text = text
@@ -262,9 +268,17 @@ class Envelope:
         text = self._text
         at = self._at
         first = text[at]
-        behind = end_of(_CONTINUES, text, at) if self._unseparated else at
-        if behind == len(text) and not self._final and behind - at < 80:
-            return False
+        behind = at
+        if first in prose.SIGNS and self._only_blanks and self.blocks[-1].alone is None:
+            line_end = end_of(_LINE_HEAD, text, at)
+            if line_end == len(text) and not self._final and line_end - at < prose.REACH:
+                return False
+            sign = prose.goes_on(text[at:line_end])
+            if sign:
+                begin = self._base + at
+                self._commit(Refusal(Reason.OPERATOR, Span(begin, begin + sign)))
+                return True
+            behind = end_of(_CONTINUES, text, at)
         if first == "{" or text[behind : behind + 1] == "[" or _LINE_OF_CALL.match(text, behind) is not None:
             self._sign_at = self._base + at if behind > at else -1
             self._at = behind
@@ -520,8 +534,9 @@ class Envelope:
         plain = not (self._ticks or self._begins)
         if plain and self._column > self._prose_column and not self._within_line:
             # Indented below a line that is no call: a line of a program, or of an example, as all around it may be.
-            self.blocks = []
-            self._place = _OVER
+            self._retract()
+            return
+        if self.prose and not self._is_led_to():
             return
         if plain and self._unseparated and not self._within_line:
             # Lists and bare calls are not mixed.
@@ -553,6 +568,41 @@ class Envelope:
         self._may_be_info = False
         self._place = _AFTER
 
+    def _is_led_to(self) -> bool:
+        """Whether the words before the block leave it what it is."""
+        if self._ticks:
+            return True
+        before = self._before(self._start)
+        if prose.opens_bracket(before):
+            self._retract()
+            return False
+        sign = prose.sign_before(before)
+        if sign is not None:
+            begin = self._start - len(before)
+            self._commit(Refusal(Reason.OPERATOR, Span(begin + sign[0], begin + sign[1])))
+        return sign is None
+
+    def _before(self, at: int) -> str:
+        """The text before this place of the answer, as far as words reach, and back to what is no prose."""
+        begin = max(self._words_at, at - prose.REACH, 0)
+        if begin >= self._base:
+            return self._text[begin - self._base : at - self._base]
+        parts: list[str] = []
+        place = self._seen
+        for piece in reversed(self._pieces):
+            place -= len(piece)
+            if place < at:
+                parts.append(piece[max(0, begin - place) : at - place])
+            if place <= begin:
+                break
+        return "".join(reversed(parts))
+
+    def _retract(self) -> bool:
+        """The whole answer is text: what it holds of calls is a part of something else, or spoken about."""
+        self.blocks = []
+        self._place = _OVER
+        return True
+
     def _add_block(self, builder: Builder, end: int) -> None:
         used = builder.used()
         alone = None
@@ -562,6 +612,7 @@ class Envelope:
         if self._ticks:
             alone = Allowance.FENCE
             beside = Allowance.PROSE_FENCE
+        self._words_at = end
         self.blocks.append(Block(self._start, end, builder.calls, frozenset(used), beside, alone))
 
     def _may_be_unclosed(self, reader: Reader) -> bool:
@@ -721,6 +772,7 @@ class Envelope:
             self._at = max(self._at, len(self._text) - len(self._close_by) + 1)
             return False
         self._at = close + len(self._close_by)
+        self._words_at = self._base + self._at
         self._comment_column = -1
         self._place = self._behind_hidden or (_LINE if self.prose or self.blocks else _LEAD)
         self._behind_hidden = 0

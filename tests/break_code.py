@@ -48,6 +48,7 @@ READER: Final = "recovery/reader.py"
 ARGUMENTS: Final = "recovery/arguments.py"
 MARKERS: Final = "recovery/markers.py"
 JSONCALLS: Final = "recovery/jsoncalls.py"
+PROSE: Final = "recovery/prose.py"
 
 BREAKS: Final = {
     # The four traps.
@@ -146,11 +147,35 @@ BREAKS: Final = {
         "prose or combined",
     ),
     "sign-between": Break(
-        "a sign may join a call to the block before it",
+        "a line may go on with the block before it",
         ENVELOPE,
-        "end_of(_CONTINUES, text, at) if self._unseparated else at",
-        "at",
+        "if first in prose.SIGNS and self._only_blanks and self.blocks[-1].alone is None:",
+        "if False:",
         "prose_lines or operator-around",
+    ),
+    "sign-before": Break(
+        "the line before a block may go on in it",
+        ENVELOPE,
+        "sign = prose.sign_before(before)",
+        "sign = None",
+        "operator-around",
+    ),
+    "sign-of-markdown": Break(
+        "a rule, a tag and what is in bold are operators",
+        PROSE,
+        "if found is None or _NO_SIGN_AT_START.match(line):",
+        "if found is None:",
+        "prose_lines",
+    ),
+    "bullet": Break(
+        "a bullet of prose is an operator",
+        PROSE,
+        "0 if bullet is not None and _holds_words(line[bullet.end() :]) else len(found.group())",
+        "len(found.group())",
+        "prose_lines",
+    ),
+    "bracket-before": Break(
+        "a bracket may be open before a block", ENVELOPE, "if prose.opens_bracket(before):", "if False:", "prose_lines"
     ),
     "not-mixed": Break(
         "a list and bare calls may be mixed",
