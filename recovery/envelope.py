@@ -442,6 +442,8 @@ class Envelope:
             self._add_block(builder, reader.end)
             self._place = _OVER
             return False
+        if whole and self._within_line:
+            whole = prose.leads_to_list(self._before(reader.offset))
         # The reader may have held some of the answer back: what it has is what is left.
         self._text, self._base, self._at = reader.rest()
         if self._sign_at >= 0:

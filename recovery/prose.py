@@ -36,9 +36,18 @@ _OPENS: Final = re.compile(r"[(\[{][\s\\]*\Z")
 
 # What may stand around a word of prose.
 _AROUND_WORD: Final = "*_`\"'“”‘’,.;:!?"
-_WORD: Final = re.compile(r"[^\W\d_]{2,}(?:['’-][^\W\d_]+)*")
+_WORD: Final = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 # Words that join values: beside them two words may be an expression.
 _JOINING: Final = frozenset("if else and or not in is for lambda await".split())
+
+# What a line of prose begins with: a bullet or a number of a list, and a word. A comment does not, nor do code or data.
+_LINE_OF_PROSE: Final = re.compile(r"(?:[-*+•][ \t]+|\d{1,3}[.)][ \t]+)?[\w*_(“‘«¿¡]")
+_SENTENCE: Final = re.compile(r"[.!?…。！？]+[)\"'*_”’»]*\s+")
+# With these, as they stand here, a statement or a declaration begins.
+_OF_CODE: Final = frozenset(
+    "if elif else for while with class def lambda case switch default try except finally return yield const let var "
+    "val fn fun func function enum struct interface export import public private protected static readonly".split()
+)
 
 
 def sign_before(before: str) -> tuple[int, int] | None:
@@ -65,6 +74,25 @@ def opens_bracket(before: str) -> bool:
     return _OPENS.search(_last_line(before)) is not None
 
 
+def leads_to_list(before: str) -> bool:
+    """Whether the line that ends in a colon before a list is prose, and no code and no key of data.
+
+    Its last sentence holds two words side by side, or is one word with a capital. A statement, "=" or an open bracket
+    makes code of it, and a quote before the colon a key.
+    """
+    line = _last_line(before)
+    start = _LINE_OF_PROSE.match(line.lstrip())
+    words = line[:-1].rstrip()
+    if start is None or words[-1:] in ("'", '"', ":") or sum(map(words.count, "([{")) > sum(map(words.count, ")]}")):
+        return False
+    sentence = _SENTENCE.split(words)[-1].lstrip("-*+•_ \t")
+    if "=" in sentence or words.lstrip("-*+• \t").split(maxsplit=1)[0] in _OF_CODE:
+        return False
+    word = sentence.strip(_AROUND_WORD)
+    is_one_word = word.isalpha() and (word.istitle() or word.isupper() or word.lower() == word.upper())
+    return is_one_word or _holds_words(sentence)
+
+
 def _last_line(before: str) -> str:
     """The last line that is not blank, without the blanks behind it."""
     before = before.rstrip()
@@ -76,7 +104,8 @@ def _holds_words(text: str) -> bool:
     plain = False
     for part in text.split():
         word = part.strip(_AROUND_WORD)
-        was_plain, plain = plain, word not in _JOINING and _WORD.fullmatch(word) is not None
-        if plain and was_plain:
+        is_plain = word not in _JOINING and _WORD.fullmatch(word) is not None
+        if plain and is_plain:
             return True
+        plain = is_plain and part[-1] != ","
     return False

@@ -191,6 +191,23 @@ BREAKS: Final = {
         "if self._ticks:",
         "prose_list",
     ),
+    "colon-word": Break(
+        "one word and a colon are passed over as one", SCANNER, "if kind == COLON_KEY:", "if False:", "prose_list"
+    ),
+    "colon-code": Break(
+        "code and data may lead to a list",
+        ENVELOPE,
+        "whole = prose.leads_to_list(self._before(reader.offset))",
+        "pass",
+        "prose_list",
+    ),
+    "colon-statement": Break(
+        "a statement may lead to a list",
+        PROSE,
+        'or words.lstrip("-*+• \\t").split(maxsplit=1)[0] in _OF_CODE:',
+        "or False:",
+        "prose_list",
+    ),
     "in-quotes": Break("a marker in quotes counts", ENVELOPE, "(?:[<\\[\\\\$]|\\Z)|:", "(?!)|:", "marker or reasoning"),
     "comment-of-others": Break(
         "what is commented out counts", MARKERS, '    "<!--": "-->",\n    "/*": "*/",\n', "", "prose_lines"
