@@ -119,6 +119,8 @@ class Envelope:
     # stands behind the last block so far.
     _unseparated = False
     _only_blanks = False
+    # Words stand before the last block on its line, and end no sentence.
+    _in_sentence = False
     # Where the words begin that may stand before the next block: behind a block, or what is hidden.
     _words_at = 0
     # Where a turn token stands that the answer begins with, or -1.
@@ -572,6 +574,7 @@ class Envelope:
 
     def _is_led_to(self) -> bool:
         """Whether the words before the block leave it what it is."""
+        self._in_sentence = False
         if self._ticks:
             return True
         before = self._before(self._start)
@@ -582,6 +585,7 @@ class Envelope:
         if sign is not None:
             begin = self._start - len(before)
             self._commit(Refusal(Reason.OPERATOR, Span(begin + sign[0], begin + sign[1])))
+        self._in_sentence = prose.is_unfinished(before)
         return sign is None
 
     def _before(self, at: int) -> str:
@@ -693,6 +697,8 @@ class Envelope:
             return self._marker_or(self._begin_prose)
         if self._only_blanks and (self.blocks[-1].alone or text[at] in OPERATORS):
             return self._spoil()
+        if self._only_blanks and self._in_sentence:
+            return self._retract()
         return self._begin_prose()
 
     def _spoil(self) -> bool:

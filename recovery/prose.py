@@ -42,6 +42,8 @@ _JOINING: Final = frozenset("if else and or not in is for lambda await".split())
 
 # What a line of prose begins with: a bullet or a number of a list, and a word. A comment does not, nor do code or data.
 _LINE_OF_PROSE: Final = re.compile(r"(?:[-*+•][ \t]+|\d{1,3}[.)][ \t]+)?[\w*_(“‘«¿¡]")
+_SENTENCE_ENDS: Final = re.compile(r"[.!?…。！？]+[)\"'*_”’»]*\s*\Z")
+_TAG: Final = re.compile(r"<[^<>\s]{1,60}>")
 _SENTENCE: Final = re.compile(r"[.!?…。！？]+[)\"'*_”’»]*\s+")
 # With these, as they stand here, a statement or a declaration begins.
 _OF_CODE: Final = frozenset(
@@ -91,6 +93,12 @@ def leads_to_list(before: str) -> bool:
     word = sentence.strip(_AROUND_WORD)
     is_one_word = word.isalpha() and (word.istitle() or word.isupper() or word.lower() == word.upper())
     return is_one_word or _holds_words(sentence)
+
+
+def is_unfinished(before: str) -> bool:
+    """Whether words stand before a block on its line, and end no sentence. Tags are no words."""
+    line = _TAG.sub("", before[max(before.rfind("\n"), before.rfind("\r")) + 1 :])
+    return any(map(str.isalpha, line)) and _SENTENCE_ENDS.search(line) is None
 
 
 def _last_line(before: str) -> str:

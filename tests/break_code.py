@@ -208,6 +208,16 @@ BREAKS: Final = {
         "or False:",
         "prose_list",
     ),
+    "in-sentence": Break(
+        "a marker in the middle of a sentence counts",
+        ENVELOPE,
+        "if self._only_blanks and self._in_sentence:",
+        "if False:",
+        "marker",
+    ),
+    "sentence-ends": Break(
+        "behind a full stop a sentence goes on", PROSE, " and _SENTENCE_ENDS.search(line) is None", "", "marker"
+    ),
     "in-quotes": Break("a marker in quotes counts", ENVELOPE, "(?:[<\\[\\\\$]|\\Z)|:", "(?!)|:", "marker or reasoning"),
     "comment-of-others": Break(
         "what is commented out counts", MARKERS, '    "<!--": "-->",\n    "/*": "*/",\n', "", "prose_lines"
