@@ -575,12 +575,12 @@ class Envelope:
     def _is_led_to(self) -> bool:
         """Whether the words before the block leave it what it is."""
         self._in_sentence = False
-        if self._ticks:
-            return True
         before = self._before(self._start)
-        if prose.opens_bracket(before):
+        if prose.takes_back(before) or (not self._ticks and prose.opens_bracket(before)):
             self._retract()
             return False
+        if self._ticks:
+            return True
         sign = prose.sign_before(before)
         if sign is not None:
             begin = self._start - len(before)

@@ -45,6 +45,16 @@ _LINE_OF_PROSE: Final = re.compile(r"(?:[-*+•][ \t]+|\d{1,3}[.)][ \t]+)?[\w*_(
 _SENTENCE_ENDS: Final = re.compile(r"[.!?…。！？]+[)\"'*_”’»]*\s*\Z")
 _TAG: Final = re.compile(r"<[^<>\s]{1,60}>")
 _SENTENCE: Final = re.compile(r"[.!?…。！？]+[)\"'*_”’»]*\s+")
+_CLAUSE: Final = re.compile(r"[.!?…。！？;,–—]+[)\"'*_”’»]*\s+")
+# Words of a lead-in that takes the call back, or shows it, and does not make it; the sentence may begin with one, or
+# the last clause hold one. A word too many costs a call, a word too few runs what the answer warns of. Recorded answers
+# hold hardly any of them before a call that was wanted; `example` in some, and three times as often where none was.
+_TAKES_BACK: Final = re.compile(
+    r"(?<![\w./-])(?:(?:do )?not|never|cannot|\w+n['’]t|neither|nor|nothing|instead of|rather than|wrong|wrongly"
+    r"|incorrect|incorrectly|invalid|mistaken|example|examples|e\.g|for instance|such as)\b"
+    r"|\A\W*(?:avoid|(?:the )?(?:format|usage|syntax|template|signature))\b",
+    re.IGNORECASE,
+)
 # With these, as they stand here, a statement or a declaration begins.
 _OF_CODE: Final = frozenset(
     "if elif else for while with class def lambda case switch default try except finally return yield const let var "
@@ -93,6 +103,15 @@ def leads_to_list(before: str) -> bool:
     word = sentence.strip(_AROUND_WORD)
     is_one_word = word.isalpha() and (word.istitle() or word.isupper() or word.lower() == word.upper())
     return is_one_word or _holds_words(sentence)
+
+
+def takes_back(before: str) -> bool:
+    """Whether the line before a block, or what stands before it on its line, leads to it as to what is not called."""
+    line = _last_line(before)
+    if _SENTENCE_ENDS.search(line):
+        return False
+    sentence = _SENTENCE.split(line)[-1].lstrip(_AROUND_WORD)
+    return bool(_TAKES_BACK.match(sentence) or _TAKES_BACK.search(_CLAUSE.split(sentence)[-1]))
 
 
 def is_unfinished(before: str) -> bool:

@@ -175,7 +175,11 @@ BREAKS: Final = {
         "prose_lines",
     ),
     "bracket-before": Break(
-        "a bracket may be open before a block", ENVELOPE, "if prose.opens_bracket(before):", "if False:", "prose_lines"
+        "a bracket may be open before a block",
+        ENVELOPE,
+        "not self._ticks and prose.opens_bracket(before)",
+        "False",
+        "prose_lines",
     ),
     "not-mixed": Break(
         "a list and bare calls may be mixed",
@@ -206,6 +210,16 @@ BREAKS: Final = {
         PROSE,
         'or words.lstrip("-*+• \\t").split(maxsplit=1)[0] in _OF_CODE:',
         "or False:",
+        "prose_list",
+    ),
+    "taken-back": Break(
+        "what words take back is called", ENVELOPE, "if prose.takes_back(before) or (", "if (", "prose_"
+    ),
+    "taken-back-clause": Break(
+        "a negation counts wherever it stands in its line",
+        PROSE,
+        "_TAKES_BACK.search(_CLAUSE.split(sentence)[-1])",
+        "_TAKES_BACK.search(line)",
         "prose_list",
     ),
     "in-sentence": Break(
