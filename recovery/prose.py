@@ -15,11 +15,11 @@ from typing import Final
 REACH: Final = 400
 
 # What may begin a line that goes on with the block before it: `goes_on` says whether it does.
-SIGNS: Final = frozenset("-+*/%&|^=<>@!?.,;:×÷−±⋅")
+SIGNS: Final = frozenset("-+*/%&|^=<>@!?.,;:×÷−±⋅≤≥≠≈")
 
 # The operator that a line ends in: as a word of its own, or directly behind a value; `C++` ends in none.
 _SIGN_AT_END: Final = re.compile(
-    r"(?:(?<!\S)(?:[-+%^=&|@×÷−±⋅]|\*\*?|//?|&&|\|\||[<>]{1,2}|[<>=!]=+|[-+*/%&|^:]=|[-=]>)"
+    r"(?:(?<!\S)(?:[-+%^=&|@×÷−±⋅≤≥≠≈]|\*\*?|//?|&&|\|\||[<>]{1,2}|[<>=!]=+|[-+*/%&|^:]=|[-=]>)"
     r"|(?<=[\w)\]])(?:[-+^&|=/]|\*\*?|[-+*/%&|^:<>=!]=+|[-=]>))[\s\\]*\Z"
 )
 # What ends in the same characters and in none: a rule, a row of a table, emphasis, an address.
@@ -27,7 +27,7 @@ _NO_SIGN_AT_END: Final = re.compile(
     r"\A\s*(?:[-*_=+~]\s*){3,}\Z|\A\s*\||(?<![\w*])\*{1,3}[^\s*](?:[^*]*[^\s*])?\*{1,3}\s*\Z|/[^\s/]*/\s*\Z"
 )
 # What a line goes on with: an operator, what separates, or the second half of a condition.
-_SIGN_AT_START: Final = re.compile(r"[-+*/%&|^=<>@,;×÷−±⋅]+|!=+|\.(?=\w)|\?(?=[ \t.?])|:(?=[ \t])")
+_SIGN_AT_START: Final = re.compile(r"[-+*/%&|^=<>@,;×÷−±⋅≤≥≠≈]+|!=+|\.(?=\w)|\?(?=[ \t.?])|:(?=[ \t])")
 # What begins with the same characters and goes on with nothing: a rule, emphasis, a tag, a row of a table.
 _NO_SIGN_AT_START: Final = re.compile(r"(?:[-*_=+~][ \t]*){3,}\Z|\*{1,3}[^\s*].*\*|<[A-Za-z/|?!]|\|.*\|\s*\Z")
 # A bullet or a quotation: the words behind it tell it from an operator.
@@ -52,7 +52,7 @@ _CLAUSE: Final = re.compile(r"[.!?…。！？;,–—]+[)\"'*_”’»]*\s+")
 _TAKES_BACK: Final = re.compile(
     r"(?<![\w./-])(?:(?:do )?not|never|cannot|\w+n['’]t|neither|nor|nothing|instead of|rather than|wrong|wrongly"
     r"|incorrect|incorrectly|invalid|mistaken|example|examples|e\.g|for instance|such as)\b"
-    r"|\A\W*(?:avoid|(?:the )?(?:format|usage|syntax|template|signature))\b",
+    r"|\A\W*(?:avoid|bad|(?:the )?(?:format|usage|syntax|template|signature))\b",
     re.IGNORECASE,
 )
 # With these, as they stand here, a statement or a declaration begins.
