@@ -47,7 +47,11 @@ _LANGUAGES: Final = frozenset(
 
 
 # What in a line of prose may be more than prose: its end, a marker that no quote stands before, a list behind a colon.
-_IN_PROSE: Final = re.compile(r"[\r\n<\[]|\\(?=[\[(b]|\Z)|\$(?=\$|\Z)|[`'\"](?:[<\[\\$]|\Z)|:[ \t]{0,80}(?=\[|\Z)")
+# All that it begins with comes first, as one class: `re` looks for that much faster than for alternatives.
+_IN_PROSE: Final = re.compile(
+    r"[\r\n<\[\\$`'\":](?:(?<=[\r\n<\[])|(?<=\\)(?=[\[(b]|\Z)|(?<=\$)(?=\$|\Z)"
+    r"|(?<=[`'\"])(?:[<\[\\$]|\Z)|(?<=:)[ \t]{0,80}(?=\[|\Z))"
+)
 # A line that may begin with a call: up to its first "(" or "=" nothing that is part of no name.
 _LINE_OF_CALL: Final = re.compile(r"[^(=\r\n,;:?'\"`\[\]{}]{1,300}[(=]")
 _LONGEST_HEAD: Final = 300

@@ -232,7 +232,9 @@ BREAKS: Final = {
     "sentence-ends": Break(
         "behind a full stop a sentence goes on", PROSE, " and _SENTENCE_ENDS.search(line) is None", "", "marker"
     ),
-    "in-quotes": Break("a marker in quotes counts", ENVELOPE, "(?:[<\\[\\\\$]|\\Z)|:", "(?!)|:", "marker or reasoning"),
+    "in-quotes": Break(
+        "a marker in quotes counts", ENVELOPE, "(?:[<\\[\\\\$]|\\Z)|(?<=:)", "(?!)|(?<=:)", "marker or reasoning"
+    ),
     "comment-of-others": Break(
         "what is commented out counts", MARKERS, '    "<!--": "-->",\n    "/*": "*/",\n', "", "prose_lines"
     ),
