@@ -28,6 +28,12 @@ _NEVER_WORDS: Final = frozenset(
     "nan inf infinity none undefined nil nullptr "
     "str int float bool list dict tuple set any string integer number boolean array object bytes char double".split()
 )
+# Only an enum that holds it makes a word of one of these: constants in the spelling of other languages, what names the
+# object that is spoken of, and what stands where a value is still to be put.
+_STAND_INS: Final = frozenset(
+    "null true false void notimplemented ellipsis self cls this super todo tbd tba fixme placeholder".split()
+)
+_YOURS: Final = "your_"
 
 
 def place(
@@ -67,11 +73,12 @@ def is_bare_word(parameters: Mapping[str, Any], key: str, word: str) -> bool:
     A word that is its own key is a variable, `f(city=city)`, and never a value.
     """
     schema = _properties(parameters).get(key)
-    if not isinstance(schema, Mapping) or word == key or word.lower() in _NEVER_WORDS or not word.isidentifier():
+    folded = word.lower()
+    if not isinstance(schema, Mapping) or word == key or folded in _NEVER_WORDS or not word.isidentifier():
         return False
     if isinstance(allowed := schema.get("enum"), list):
         return word in allowed
-    return _is_string(schema.get("type"))
+    return _is_string(schema.get("type")) and folded not in _STAND_INS and not folded.startswith(_YOURS)
 
 
 def takes_keys(parameters: Mapping[str, Any], arguments: dict[str, Any]) -> bool:

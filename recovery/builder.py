@@ -10,14 +10,15 @@ itself: whether the rest is calls decides if the answer looks like one. May impo
 from __future__ import annotations
 
 from collections.abc import Callable
+from keyword import iskeyword
 from typing import Any, Final, NamedTuple
 
 from .arguments import is_bare_word, place, read_leading_zero, takes_keys
 from .jsoncalls import calls_of, json_names, read_json_call
-from .literals import LeadingZero
+from .literals import CONSTANTS, LeadingZero
 from .names import operator_at, operator_end, resolve, widen
 from .policy import Allowance, Limits
-from .result import Call, Reason, Refusal, Span
+from .result import LIMITED, Call, Reason, Refusal, Span
 from .scanner import Scanner
 from .tables import (
     ADD_POSITION,
@@ -93,6 +94,8 @@ class Builder:
     names = 0
     # The leftmost defect. A name that no tool has is noted here without stopping the reading.
     refusal: Refusal | None = None
+    # Whether a limit stopped the reading.
+    limited = False
     # Whether the first name is a tool's.
     shaped = False
     # Whether the block begins as a list; whether it is one without its end.
@@ -160,7 +163,10 @@ class Builder:
         if kind == ARGUMENTS:
             return self._take_arguments()
         if not self._written:
-            # What the result of a call is assigned to.
+            # What the result of a call is assigned to. To a reserved word nothing is, but whether the rest is calls
+            # still matters.
+            if iskeyword(scanner.key) or scanner.key in CONSTANTS:
+                self._refuse(Reason.SYNTAX, scanner.start, scanner.end(kind))
             self.stack.append(scanner.key)
             return True
         if scanner.key in arguments:
@@ -286,6 +292,7 @@ class Builder:
 
     def _refuse(self, reason: Reason, start: int, end: int = -1, *expected: str) -> bool:
         """Note the defect, one character long where no end is given, if it is the first; False, to stop."""
+        self.limited = self.limited or reason in LIMITED
         if self.refusal is None:
             self.refusal = Refusal(reason, Span(start, end if end >= 0 else start + 1), expected)
         return False

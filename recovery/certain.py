@@ -2,7 +2,7 @@
 
 A stretch is text where nothing that may follow makes it part of a block. The reading alone does not tell, since a run
 of words may be a name: so the words are held against the offered names, one by one. May import: `envelope`,
-`jsoncalls`, `lexemes`, `names`, `policy`, `reader`, `result`, `toolset`, `verdict`.
+`jsoncalls`, `lexemes`, `markers`, `names`, `policy`, `reader`, `result`, `toolset`, `verdict`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from typing import Final
 
 from . import envelope as places
+from . import markers
 from .envelope import Envelope
 from .jsoncalls import KEYS, NAME_KEYS, json_names
 from .lexemes import PREFIXES, QUOTES
@@ -26,7 +27,7 @@ _BEGUN: Final = frozenset((places._TICKS, places._INFO, places._INFO_LINE, place
 # Where all that was read is text, whatever follows.
 _TEXT: Final = frozenset((places._CODE, places._CODE_TICKS, places._THINKING, places._OVER))
 # What a segment begins with that is no bare call.
-_BEGINNINGS: Final = frozenset("`~<[/{")
+_BEGINNINGS: Final = markers.FIRST | frozenset("`~{")
 _NOTHING: Final = re.compile(r"(?!)")
 _ENDS_REASONING: Final = re.compile(r"[<\[]")
 _ENDS_STRING: Final = {quote: re.compile(rf"[{quote}\\]") for quote in "'\"\u201d\u2019"}
@@ -35,9 +36,9 @@ _ENDS_WORDS: Final = re.compile(r"[^\w .]")
 _ENDS_HEAD: Final = re.compile(r"[(=\r\n,;:?'\"`\[\]{}]")
 # By place.
 _ENDS: Final = {
-    places._PROSE: re.compile(r"[\r\n<\[`'\":]"),
+    places._PROSE: re.compile(r"[\r\n<\[\\$`'\":]"),
     places._CODE: re.compile(r"[\r\n]"),
-    places._THINKING: re.compile(r"[<\[*-]"),
+    places._THINKING: re.compile("|".join(map(re.escape, sorted(markers.CLOSERS_FIRST)))),
 }
 # How much of a string is looked at beyond the longest name.
 _MORE_THAN_NAME: Final = 24
@@ -63,7 +64,7 @@ def text_until(envelope: Envelope, toolset: Toolset, policy: Policy) -> int:
             return envelope._lead_start
     rest = envelope.rest()
     if place == places._PROSE:
-        waits = rest[:1] in ("<", "[")
+        waits = rest[:1] in markers.FIRST
     elif place == places._LINE and rest[:1] not in _BEGINNINGS:
         waits = may_become_name(rest, toolset, wrapped=Allowance.WRAPPER in policy.allow)
     else:
@@ -182,7 +183,7 @@ def _is_allowed_so_far(reader: Reader, envelope: Envelope, policy: Policy) -> bo
 
 def _may_be_taken_back(envelope: Envelope) -> bool:
     """Whether what stands before or behind the block that is being read may make text of it, whole as it is."""
-    if envelope._within_line or envelope._may_be_info or envelope._sign_at >= 0:
+    if envelope.prose or envelope._may_be_info or envelope._sign_at >= 0:
         return True
     if envelope._ticks or envelope._begins:
         return envelope._ticks in (1, 2)

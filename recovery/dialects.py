@@ -8,6 +8,7 @@ text. The table follows what models of these families write; each pattern has on
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
 from .names import resolve
@@ -42,7 +43,12 @@ _PATTERNS: Final[tuple[tuple[str, str, str], ...]] = (
     ("functionary_v3", ">>>", rf"(?:^|\n)>>>[ \t]{{0,4}}{_NAME}[ \t]{{0,4}}\r?\n"),
     ("name_then_json", "{", rf"(?:^|\n)[ \t]{{0,8}}{_NAME}[ \t]{{0,4}}\r?\n[ \t]{{0,8}}\{{"),
 )
-_DIALECTS: Final = tuple((dialect, sign, re.compile(pattern)) for dialect, sign, pattern in _PATTERNS)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    # Where a dialect may stand, not at start-up: all of them take a tenth of the import.
+    return re.compile(pattern)
 
 
 def find_other_dialect(answer: str, toolset: Toolset) -> Refusal | None:
@@ -51,10 +57,10 @@ def find_other_dialect(answer: str, toolset: Toolset) -> Refusal | None:
         # One of these stands in every text that any pattern fits.
         return None
     first: Refusal | None = None
-    for dialect, sign, pattern in _DIALECTS:
+    for dialect, sign, pattern in _PATTERNS:
         if sign not in answer:
             continue
-        for found in pattern.finditer(answer):
+        for found in _compiled(pattern).finditer(answer):
             name = next(group for group in found.groups() if group is not None)
             if isinstance(resolve(name, toolset), Tool):
                 if first is None or found.start() < first.span.start:

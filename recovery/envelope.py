@@ -3,8 +3,8 @@
 An answer is a sequence of segments. Where a block may begin, the text goes to a `Reader`; where that stops, the
 envelope goes on, never back. A line that begins like a call of an offered tool commits: if no whole block comes of
 it, the answer is refused, and what follows does not matter. The envelope knows no policy: each step away from the
-strict form puts its label on the result. May import: `builder`, `markers`, `names`, `policy`, `reader`, `result`,
-`tables`, `text`, `toolset`.
+strict form puts its label on the result. May import: `builder`, `markers`, `names`, `policy`, `prose`, `reader`,
+`result`, `tables`, `text`, `toolset`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from typing import ClassVar, Final, NamedTuple
 
-from . import markers
+from . import markers, prose
 from .builder import Builder
 from .names import OPERATORS
 from .policy import Allowance, Limits
@@ -26,6 +26,7 @@ from .toolset import AS_CALL, Toolset, mention
 _BLANKS: Final = re.compile(r"[ \t\f\r\n]*")
 _SPACES: Final = re.compile(r"[ \t\f]*")
 _IN_LINE: Final = re.compile(r"[^\r\n]*")
+_LINE_HEAD: Final = re.compile(r"[^\r\n]{0,%d}" % prose.REACH)
 # Behind the opening of a fence: what may be an info string, and what follows it on the line.
 _INFO_STRING: Final = re.compile(r"[ \t]*([^\s`\[\]{}()]*)[ \t]*")
 # An info string beyond this is decided without seeing its end.
@@ -46,10 +47,14 @@ _LANGUAGES: Final = frozenset(
 
 
 # What in a line of prose may be more than prose: its end, a marker that no quote stands before, a list behind a colon.
-_IN_PROSE: Final = re.compile(r"[\r\n<\[]|[`'\"](?:[<\[]|\Z)|:[ \t]{0,80}(?=\[|\Z)")
+# All that it begins with comes first, as one class: `re` looks for that much faster than for alternatives.
+_IN_PROSE: Final = re.compile(
+    r"[\r\n<\[\\$`'\":](?:(?<=[\r\n<\[])|(?<=\\)(?=[\[(b]|\Z)|(?<=\$)(?=\$|\Z)"
+    r"|(?<=[`'\"])(?:[<\[\\$]|\Z)|(?<=:)[ \t]{0,80}(?=\[|\Z))"
+)
 # A line that may begin with a call: up to its first "(" or "=" nothing that is part of no name.
 _LINE_OF_CALL: Final = re.compile(r"[^(=\r\n,;:?'\"`\[\]{}]{1,300}[(=]")
-_LONGEST_HEAD: Final = 300
+_MAY_BE_LINE_OF_CALL: Final = re.compile(r"[^(=\r\n,;:?'\"`\[\]{}]{0,300}\Z")
 # What makes, where it begins a line behind a block, one expression or one statement of what stands on both sides.
 _CONTINUES: Final = re.compile(r"[-+*/%&|^=!@.,;]{1,40}[ \t]{0,40}")
 
@@ -102,9 +107,10 @@ class Envelope:
     _tick = ""
     _ticks = 0
     _closing = 0
-    # The marker before the block; what ends the reasoning.
+    # The marker before the block; what ends what is hidden, and the place behind that where it is known.
     _begins = ""
     _close_by = markers.ENDS_REASONING
+    _behind_hidden = 0
     # The block being read: where it begins with its fence and marker; whether an info string could stand there too;
     # whether it stands behind a colon within its line.
     _reader: Reader | None = None
@@ -117,6 +123,10 @@ class Envelope:
     # stands behind the last block so far.
     _unseparated = False
     _only_blanks = False
+    # Words stand before the last block on its line, and end no sentence.
+    _in_sentence = False
+    # Where the words begin that may stand before the next block: behind a block, or what is hidden.
+    _words_at = 0
     # Where a turn token stands that the answer begins with, or -1.
     _lead_start = -1
     # The column in which the block begins, and the leftmost in which a line of prose does.
@@ -155,6 +165,8 @@ class Envelope:
         self._calls_left = limits.calls
         self._values_left = limits.values
         self.blocks: list[Block] = []
+        # All that was fed: what stands before a block may be let go before it is whole.
+        self._pieces: list[str] = []
         # The steps taken outside of blocks.
         self.steps: set[Allowance] = {Allowance.REASONING} if reasoning_open else set()
         if reasoning_open:
@@ -210,6 +222,7 @@ class Envelope:
             # What was within the limit is read to its end, so that it makes no difference where the answer is cut.
             text = text[: limit - self._seen]
         self._seen += len(text)
+        self._pieces.append(text)
         if self._at < len(self._text):
             text = self._text[self._at :] + text
         self._text = text
@@ -275,16 +288,31 @@ class Envelope:
         first = text[at]
         if first in "`~":
             return self._begin_ticks()
-        if first in "<[/":
-            return self._marker_or(self._begin_block if first == "[" else self._begin_prose)
-        behind = end_of(_CONTINUES, text, at) if self._unseparated else at
-        if behind == len(text) and not self._final and behind - at < 80:
-            return False
+        if first in markers.FIRST:
+            return self._marker_or(self._begin_block if first == "[" else self._begin_words)
+        return self._begin_words()
+
+    def _begin_words(self) -> bool:
+        """A line begins, and not with a marker."""
+        text = self._text
+        at = self._at
+        first = text[at]
+        behind = at
+        if first in prose.SIGNS and self._only_blanks and self.blocks[-1].alone is None:
+            line_end = end_of(_LINE_HEAD, text, at)
+            if line_end == len(text) and not self._final and line_end - at < prose.REACH:
+                return False
+            sign = prose.goes_on(text[at:line_end])
+            if sign:
+                begin = self._base + at
+                self._commit(Refusal(Reason.OPERATOR, Span(begin, begin + sign)))
+                return True
+            behind = end_of(_CONTINUES, text, at)
         if first == "{" or text[behind : behind + 1] == "[" or _LINE_OF_CALL.match(text, behind) is not None:
             self._sign_at = self._base + at if behind > at else -1
             self._at = behind
             return self._begin_block()
-        if not self._final and len(text) - behind <= _LONGEST_HEAD and end_of(_IN_LINE, text, at) == len(text):
+        if not self._final and _MAY_BE_LINE_OF_CALL.match(text, behind) is not None:
             return False
         return self._begin_prose()
 
@@ -292,7 +320,7 @@ class Envelope:
         """Pass the marker that stands here; where none does, go on otherwise."""
         text = self._text
         start = self._at
-        if text[start] not in "<[/":
+        if text[start] not in markers.FIRST:
             return otherwise()
         found = markers.ANY.match(text, start)
         if self._may_become_marker():
@@ -308,13 +336,15 @@ class Envelope:
             self._place = _LEAD
             self._comment_column = -1
         elif kind == markers.THINKS:
-            self._close_by = markers.CLOSERS[token]
+            self._close_by = markers.closer(token)
             self.steps.add(Allowance.REASONING)
             self._place = _THINKING
         elif kind == markers.THOUGHT:
             self._forget()
         elif kind == markers.HIDES:
-            self._close_by = markers.CLOSERS[token]
+            self._close_by = markers.closer(token)
+            # Within a line of prose it goes on with that.
+            self._behind_hidden = _PROSE if self._place == _PROSE else 0
             self._begin_prose()
             if not self.over:
                 self._place = _THINKING
@@ -441,6 +471,8 @@ class Envelope:
             self._add_block(builder, reader.end)
             self._place = _OVER
             return False
+        if whole and self._within_line:
+            whole = prose.leads_to_list(self._before(reader.offset))
         # The reader may have held some of the answer back: what it has is what is left.
         self._text, self._base, self._at = reader.rest()
         if self._sign_at >= 0:
@@ -533,8 +565,9 @@ class Envelope:
         plain = not (self._ticks or self._begins)
         if plain and self._column > self._prose_column and not self._within_line:
             # Indented below a line that is no call: a line of a program, or of an example, as all around it may be.
-            self.blocks = []
-            self._place = _OVER
+            self._retract()
+            return
+        if self.prose and not self._is_led_to():
             return
         if plain and self._unseparated and not self._within_line:
             # Lists and bare calls are not mixed.
@@ -566,7 +599,45 @@ class Envelope:
         self._may_be_info = False
         self._place = _AFTER
 
+    def _is_led_to(self) -> bool:
+        """Whether the words before the block leave it what it is."""
+        self._in_sentence = False
+        before = self._before(self._start)
+        if prose.takes_back(before) or (not self._ticks and prose.opens_bracket(before)):
+            self._retract()
+            return False
+        if self._ticks:
+            return True
+        sign = prose.sign_before(before)
+        if sign is not None:
+            begin = self._start - len(before)
+            self._commit(Refusal(Reason.OPERATOR, Span(begin + sign[0], begin + sign[1])))
+        self._in_sentence = prose.is_unfinished(before)
+        return sign is None
+
+    def _before(self, at: int) -> str:
+        """The text before this place of the answer, as far as words reach, and back to what is no prose."""
+        begin = max(self._words_at, at - prose.REACH, 0)
+        if begin >= self._base:
+            return self._text[begin - self._base : at - self._base]
+        parts: list[str] = []
+        place = self._seen
+        for piece in reversed(self._pieces):
+            place -= len(piece)
+            if place < at:
+                parts.append(piece[max(0, begin - place) : at - place])
+            if place <= begin:
+                break
+        return "".join(reversed(parts))
+
+    def _retract(self) -> bool:
+        """The whole answer is text: what it holds of calls is a part of something else, or spoken about."""
+        self.blocks = []
+        self._place = _OVER
+        return True
+
     def _add_block(self, builder: Builder, end: int) -> None:
+        self._words_at = end
         self.blocks.append(self.block_to(builder, end))
 
     def block_to(self, builder: Builder, end: int) -> Block:
@@ -597,6 +668,10 @@ class Envelope:
             return
         if self._begins and builder is not None and self.spoiled is None:
             self.spoiled = reader.refusal()
+        if reader.is_limited():
+            # What stands behind would be read otherwise if the limit were higher.
+            self._retract()
+            return
         in_fence = self._ticks >= _FENCE_TICKS
         if not (in_fence or self._within_line):
             self._prose_column = min(self._prose_column, self._column)
@@ -657,6 +732,8 @@ class Envelope:
             return self._marker_or(self._begin_prose)
         if self._only_blanks and (self.blocks[-1].alone or text[at] in OPERATORS):
             return self._spoil()
+        if self._only_blanks and self._in_sentence:
+            return self._retract()
         return self._begin_prose()
 
     def _spoil(self) -> bool:
@@ -738,8 +815,10 @@ class Envelope:
             self._at = max(self._at, len(self._text) - markers.LONGEST + 1)
             return False
         self._at = close.end()
+        self._words_at = self._base + self._at
         self._comment_column = -1
-        self._place = _LINE if self.prose or self.blocks else _LEAD
+        self._place = self._behind_hidden or (_LINE if self.prose or self.blocks else _LEAD)
+        self._behind_hidden = 0
         return True
 
     def _skip_blanks(self) -> bool:

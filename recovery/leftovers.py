@@ -123,6 +123,12 @@ _CODE: Final = (
     r"|public \w|#include|\w+\s*=\s*(?![=>]))"
 )
 
+# Words that lead to a call and do not make it, and what may stand between them and its name.
+_SHOWN: Final = re.compile(
+    r"(?i)\b(?:examples?|for instance|such as|instead of|rather than|wrong|incorrect|not|never|\w+n['’]t)\b[^.!?\n]*:"
+    r"\s*(?:```\S*|<[^>\n]*>)?[\s\[{(\"']*\Z"
+)
+
 OTHER: Final = LeftClass("other", "none of the classes above", lambda _: True)
 CLASSES: Final[tuple[LeftClass, ...]] = (
     LeftClass(
@@ -210,6 +216,11 @@ CLASSES: Final[tuple[LeftClass, ...]] = (
         "lists_joined",
         "`[f()], [g()]`; a rule is safe: lists may be separated by a comma as by a line end",
         _refused_at(r",\s*\[", Reason.TRAILING_TEXT),
+    ),
+    LeftClass(
+        "shown",
+        "the words before the call show it as an example, or take it back",
+        lambda left: _SHOWN.search(left.text[max(0, left.at - 400) : left.at]),
     ),
     LeftClass(
         "text_behind_calls",

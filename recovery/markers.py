@@ -67,6 +67,12 @@ REASONING_MARKERS: Final[dict[str, str]] = {
     "[THINK]": "[/THINK]",
 }
 
+# Environments of LaTeX that hold maths alone.
+_MATHS: Final[tuple[str, ...]] = (
+    *("align", "align*", "aligned", "alignat", "alignat*", "displaymath", "eqnarray", "eqnarray*", "equation"),
+    *("equation*", "flalign", "flalign*", "gather", "gather*", "gathered", "math", "multline", "multline*", "split"),
+)
+
 # What opens a stretch that is put out of action, and what ends it.
 COMMENT_MARKERS: Final[dict[str, str]] = {
     "<!--": "-->",
@@ -76,6 +82,11 @@ COMMENT_MARKERS: Final[dict[str, str]] = {
     "<|im_start|>system": "<|im_end|>",
     "<|im_start|>tool": "<|im_end|>",
     "<tool_response>": "</tool_response>",
+    # Maths, as LaTeX and Markdown write it: what is called in it is a function of mathematics.
+    "\\[": "\\]",
+    "\\(": "\\)",
+    "$$": "$$",
+    **{f"\\begin{{{name}}}": f"\\end{{{name}}}" for name in _MATHS},
 }
 
 BEGINS, ENDS, TURN, THINKS, THOUGHT, HIDES = range(6)
@@ -88,16 +99,23 @@ KINDS: Final[dict[str, int]] = {
     **dict.fromkeys(REASONING_MARKERS.values(), THOUGHT),
     **dict.fromkeys(COMMENT_MARKERS, HIDES),
 }
+# What each of them begins with.
+FIRST: Final = frozenset(token[0] for token in KINDS)
 LONGEST: Final = max(map(len, KINDS))
 # The longest first, since one may begin another.
 ANY: Final = re.compile("|".join(map(re.escape, sorted(KINDS, key=len, reverse=True))))
 _PREFIXES: Final = frozenset(token[:length] for token in KINDS for length in range(1, len(token)))
 
-# What ends a stretch in which nothing is a call: by what opened it, or reasoning that began before the answer.
-CLOSERS: Final = {
-    token: re.compile(re.escape(closer)) for token, closer in (REASONING_MARKERS | COMMENT_MARKERS).items()
-}
+_HIDE: Final = REASONING_MARKERS | COMMENT_MARKERS
+# What each of those that hide something ends with begins with.
+CLOSERS_FIRST: Final = frozenset(closer[0] for closer in _HIDE.values())
 ENDS_REASONING: Final = re.compile("|".join(map(re.escape, REASONING_MARKERS.values())))
+
+
+def closer(token: str) -> re.Pattern[str]:
+    """What ends the stretch that this token opens, in which nothing is a call."""
+    # Compiled where it is met: that takes longer than all else at start-up.
+    return re.compile(re.escape(_HIDE[token]))
 
 
 def may_end_reasoning(answer: str) -> bool:

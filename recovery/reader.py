@@ -13,7 +13,7 @@ from .builder import Builder, Inner
 from .names import operator_at, operator_end
 from .parser import REFUSED, TAKEN, UNEXPECTED, WHOLE, Parser, begins_block
 from .policy import Limits
-from .result import Call, Reason, Refusal, Span
+from .result import LIMITED, Call, Reason, Refusal, Span
 from .scanner import MORE, Scanner
 from .tables import (
     ARGUMENTS,
@@ -83,6 +83,11 @@ class Reader:
         """The leftmost reason to leave the block as text, where it failed or where what follows is no part of it."""
         noted = None if self.builder is None else self.builder.refusal
         return noted or self._unread or self._judge()
+
+    def is_limited(self) -> bool:
+        """Whether a limit stopped the reading, so that what follows might be read otherwise by a higher one."""
+        unread = self._unread is not None and self._unread.reason in LIMITED
+        return unread or (self.builder is not None and self.builder.limited)
 
     @property
     def end(self) -> int:

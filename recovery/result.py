@@ -60,6 +60,9 @@ class Reason(StrEnum):
     NAME_TOO_LONG = "name_too_long", "the name is longer than the limit"
 
 
+# What may be nothing but the beginning of what a higher limit would have let through.
+LIMITED: Final = frozenset((Reason.TOO_DEEP, Reason.TOO_MANY_CALLS, Reason.TOO_MANY_VALUES, Reason.TOO_MANY_DIGITS))
+
 # How much of the offending line a sentence shows on either side of the caret.
 _SHOWN: Final = 40
 

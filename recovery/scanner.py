@@ -240,6 +240,9 @@ class Scanner:
             return self.refused_at
         if kind == PLAIN_CALL:
             return self._name_end + 1
+        if kind == COLON_KEY:
+            # At its colon: behind that a list may stand.
+            return self._offset + self._at - 1
         return self._name_end if kind == ARGUMENTS else self._offset + self._at
 
     def end(self, kind: int) -> int:

@@ -48,6 +48,7 @@ READER: Final = "recovery/reader.py"
 ARGUMENTS: Final = "recovery/arguments.py"
 MARKERS: Final = "recovery/markers.py"
 JSONCALLS: Final = "recovery/jsoncalls.py"
+PROSE: Final = "recovery/prose.py"
 
 BREAKS: Final = {
     # The four traps.
@@ -131,7 +132,7 @@ BREAKS: Final = {
     ),
     "markdown-escape": Break("an escape has no label", BUILDER, "scanner.escaped = True", "pass", "markdown_escape"),
     "placed": Break(
-        "a placed argument has no label", BUILDER, "self._steps.add(step)", "pass", "single_dict or positional"
+        "a placed argument has no label", BUILDER, "self.steps.add(step)", "pass", "single_dict or positional"
     ),
     "policy": Break("everything is allowed", VERDICT, "if not used or used <= policy.allow:", "if True:", "allow"),
     "larger-policy": Break(
@@ -146,11 +147,39 @@ BREAKS: Final = {
         "prose or combined",
     ),
     "sign-between": Break(
-        "a sign may join a call to the block before it",
+        "a line may go on with the block before it",
         ENVELOPE,
-        "end_of(_CONTINUES, text, at) if self._unseparated else at",
-        "at",
+        "if first in prose.SIGNS and self._only_blanks and self.blocks[-1].alone is None:",
+        "if False:",
         "prose_lines or operator-around",
+    ),
+    "sign-before": Break(
+        "the line before a block may go on in it",
+        ENVELOPE,
+        "sign = prose.sign_before(before)",
+        "sign = None",
+        "operator-around",
+    ),
+    "sign-of-markdown": Break(
+        "a rule, a tag and what is in bold are operators",
+        PROSE,
+        "if found is None or _NO_SIGN_AT_START.match(line):",
+        "if found is None:",
+        "prose_lines",
+    ),
+    "bullet": Break(
+        "a bullet of prose is an operator",
+        PROSE,
+        "0 if bullet is not None and _holds_words(line[bullet.end() :]) else len(found.group())",
+        "len(found.group())",
+        "prose_lines",
+    ),
+    "bracket-before": Break(
+        "a bracket may be open before a block",
+        ENVELOPE,
+        "not self._ticks and prose.opens_bracket(before)",
+        "False",
+        "prose_lines",
     ),
     "not-mixed": Break(
         "a list and bare calls may be mixed",
@@ -166,9 +195,56 @@ BREAKS: Final = {
         "if self._ticks:",
         "prose_list",
     ),
-    "in-quotes": Break("a marker in quotes counts", ENVELOPE, "(?:[<\\[]|\\Z)|:", "(?!)|:", "marker or reasoning"),
+    "colon-word": Break(
+        "one word and a colon are passed over as one", SCANNER, "if kind == COLON_KEY:", "if False:", "prose_list"
+    ),
+    "colon-code": Break(
+        "code and data may lead to a list",
+        ENVELOPE,
+        "whole = prose.leads_to_list(self._before(reader.offset))",
+        "pass",
+        "prose_list",
+    ),
+    "colon-statement": Break(
+        "a statement may lead to a list",
+        PROSE,
+        'or words.lstrip("-*+• \\t").split(maxsplit=1)[0] in _OF_CODE:',
+        "or False:",
+        "prose_list",
+    ),
+    "taken-back": Break(
+        "what words take back is called", ENVELOPE, "if prose.takes_back(before) or (", "if (", "prose_"
+    ),
+    "taken-back-clause": Break(
+        "a negation counts wherever it stands in its line",
+        PROSE,
+        "_TAKES_BACK.search(_CLAUSE.split(sentence)[-1])",
+        "_TAKES_BACK.search(line)",
+        "prose_list",
+    ),
+    "in-sentence": Break(
+        "a marker in the middle of a sentence counts",
+        ENVELOPE,
+        "if self._only_blanks and self._in_sentence:",
+        "if False:",
+        "marker",
+    ),
+    "sentence-ends": Break(
+        "behind a full stop a sentence goes on", PROSE, " and _SENTENCE_ENDS.search(line) is None", "", "marker"
+    ),
+    "in-quotes": Break(
+        "a marker in quotes counts", ENVELOPE, "(?:[<\\[\\\\$]|\\Z)|(?<=:)", "(?!)|(?<=:)", "marker or reasoning"
+    ),
     "comment-of-others": Break(
         "what is commented out counts", MARKERS, '    "<!--": "-->",\n    "/*": "*/",\n', "", "prose_lines"
+    ),
+    "maths": Break("a call in a formula counts", MARKERS, '    "\\\\[": "\\\\]",\n', "", "prose_lines"),
+    "maths-environment": Break(
+        "a call in an environment of maths counts",
+        MARKERS,
+        '    **{f"\\\\begin{{{name}}}": f"\\\\end{{{name}}}" for name in _MATHS},\n',
+        "",
+        "prose_lines",
     ),
     "reasoning-hides": Break(
         "a call in reasoning counts",
@@ -215,6 +291,13 @@ BREAKS: Final = {
     "wrapper-twice": Break(
         "two wrappers a call", BUILDER, "        if self._wrapped:\n", "        if False:\n", "wrapper"
     ),
+    "wrapper-target": Break(
+        "a call may be assigned to a reserved word",
+        BUILDER,
+        "if iskeyword(scanner.key) or scanner.key in CONSTANTS:",
+        "if False:",
+        "wrapper",
+    ),
     "ambiguous-wrapper": Break(
         "an ambiguous name is widened",
         BUILDER,
@@ -232,10 +315,17 @@ BREAKS: Final = {
         "if False:",
         "bare_word",
     ),
+    "stand-ins": Break(
+        "a word that stands for something else is a value",
+        ARGUMENTS,
+        " and folded not in _STAND_INS and not folded.startswith(_YOURS)",
+        "",
+        "bare_word",
+    ),
     "bare-word-end": Break(
         "a word at the end is whole", BUILDER, "if self.scanner.exhausted():", "if False:", "truncated or bare_word"
     ),
-    "never-words": Break("nan and str are words", ARGUMENTS, " or word.lower() in _NEVER_WORDS", "", "bare_word"),
+    "never-words": Break("nan and str are words", ARGUMENTS, " or folded in _NEVER_WORDS", "", "bare_word"),
     "positional-behind": Break(
         "a value may stand behind a keyword", BUILDER, "if self._keys or self._colons:", "if False:", "positional"
     ),
@@ -307,7 +397,7 @@ BREAKS: Final = {
     "unclosed-label": Break(
         "a list without its end has no label",
         BUILDER,
-        "self._steps.add(Allowance.UNCLOSED_LIST)",
+        "self.steps.add(Allowance.UNCLOSED_LIST)",
         "pass",
         "unclosed_list",
     ),

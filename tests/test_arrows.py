@@ -32,6 +32,7 @@ ORDER = (
     "arguments",
     "jsoncalls",
     "markers",
+    "prose",
     "tables",
     "lexemes",
     "scanner",

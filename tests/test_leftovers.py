@@ -44,6 +44,7 @@ VECTORS = {
     "subscript": "[boil_egg(minutes=4)][0]",
     "extra_bracket": "[boil_egg(minutes=4)]]",
     "lists_joined": "[boil_egg(minutes=4)], [set_table(seats=two)]",
+    "shown": "Here is an example:\n[boil_egg(minutes=4)]",
     "text_behind_calls": "[boil_egg(minutes=4)] or none",
     "declared": 'Take this: {"name": "boil_egg", "description": "Boils an egg.", "parameters": {}}',
     "json_in_tags": '<eggs>\n{"name": "boil_egg", "time": 4}\n</eggs>',

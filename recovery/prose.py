@@ -1,0 +1,138 @@
+"""What the words around a block say of it: whether they lead to it, go on with it, or speak about it.
+
+A block among prose is a call only where the prose leads to it. An operator at the end of the line before, or at the
+beginning of the line behind, makes an expression of both; in brackets that were opened before, it is a part of
+something; a key with its colon makes data of a list. All is seen from the nearest few hundred characters. May import:
+nothing of the package.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+# How many characters before a block, and how many of the line behind it, are looked at: some sentences.
+REACH: Final = 400
+
+# What may begin a line that goes on with the block before it: `goes_on` says whether it does.
+SIGNS: Final = frozenset("-+*/%&|^=<>@!?.,;:×÷−±⋅≤≥≠≈")
+
+# The operator that a line ends in: as a word of its own, or directly behind a value; `C++` ends in none.
+_SIGN_AT_END: Final = re.compile(
+    r"(?:(?<!\S)(?:[-+%^=&|@×÷−±⋅≤≥≠≈]|\*\*?|//?|&&|\|\||[<>]{1,2}|[<>=!]=+|[-+*/%&|^:]=|[-=]>)"
+    r"|(?<=[\w)\]])(?:[-+^&|=/]|\*\*?|[-+*/%&|^:<>=!]=+|[-=]>))[\s\\]*\Z"
+)
+# What ends in the same characters and in none: a rule, a row of a table, emphasis, an address.
+_NO_SIGN_AT_END: Final = re.compile(
+    r"\A\s*(?:[-*_=+~]\s*){3,}\Z|\A\s*\||(?<![\w*])\*{1,3}[^\s*](?:[^*]*[^\s*])?\*{1,3}\s*\Z|/[^\s/]*/\s*\Z"
+)
+# What a line goes on with: an operator, what separates, or the second half of a condition.
+_SIGN_AT_START: Final = re.compile(r"[-+*/%&|^=<>@,;×÷−±⋅≤≥≠≈]+|!=+|\.(?=\w)|\?(?=[ \t.?])|:(?=[ \t])")
+# What begins with the same characters and goes on with nothing: a rule, emphasis, a tag, a row of a table.
+_NO_SIGN_AT_START: Final = re.compile(r"(?:[-*_=+~][ \t]*){3,}\Z|\*{1,3}[^\s*].*\*|<[A-Za-z/|?!]|\|.*\|\s*\Z")
+# A bullet or a quotation: the words behind it tell it from an operator.
+_BULLET: Final = re.compile(r"[-*+>][ \t]+")
+_OPENS: Final = re.compile(r"[(\[{][\s\\]*\Z")
+
+# What may stand around a word of prose.
+_AROUND_WORD: Final = "*_`\"'“”‘’,.;:!?"
+_WORD: Final = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+# Words that join values: beside them two words may be an expression.
+_JOINING: Final = frozenset("if else and or not in is for lambda await".split())
+
+# What a line of prose begins with: a bullet or a number of a list, and a word. A comment does not, nor do code or data.
+_LINE_OF_PROSE: Final = re.compile(r"(?:[-*+•][ \t]+|\d{1,3}[.)][ \t]+)?[\w*_(“‘«¿¡]")
+_SENTENCE_ENDS: Final = re.compile(r"[.!?…。！？]+[)\"'*_”’»]*\s*\Z")
+_TAG: Final = re.compile(r"<[^<>\s]{1,60}>")
+_SENTENCE: Final = re.compile(r"[.!?…。！？]+[)\"'*_”’»]*\s+")
+_CLAUSE: Final = re.compile(r"[.!?…。！？;,–—]+[)\"'*_”’»]*\s+")
+# Words of a lead-in that takes the call back, or shows it, and does not make it; the sentence may begin with one, or
+# the last clause hold one. A word too many costs a call, a word too few runs what the answer warns of. Recorded answers
+# hold hardly any of them before a call that was wanted; `example` in some, and three times as often where none was.
+_TAKES_BACK: Final = re.compile(
+    r"(?<![\w./-])(?:(?:do )?not|never|cannot|\w+n['’]t|neither|nor|nothing|instead of|rather than|wrong|wrongly"
+    r"|incorrect|incorrectly|invalid|mistaken|example|examples|e\.g|for instance|such as)\b"
+    r"|\A\W*(?:avoid|bad|(?:the )?(?:format|usage|syntax|template|signature))\b",
+    re.IGNORECASE,
+)
+# With these, as they stand here, a statement or a declaration begins.
+_OF_CODE: Final = frozenset(
+    "if elif else for while with class def lambda case switch default try except finally return yield const let var "
+    "val fn fun func function enum struct interface export import public private protected static readonly".split()
+)
+
+
+def sign_before(before: str) -> tuple[int, int] | None:
+    """Where in the text before a block the operator stands that its last line ends in."""
+    line = _last_line(before)
+    found = _SIGN_AT_END.search(line)
+    if found is None or _NO_SIGN_AT_END.search(line):
+        return None
+    at = len(before.rstrip()) - len(line) + found.start()
+    return at, at + len(found.group().rstrip(" \t\f\\"))
+
+
+def goes_on(line: str) -> int:
+    """How long the operator is that a line behind a block begins with, and goes on with the block by; 0 where none."""
+    found = _SIGN_AT_START.match(line)
+    if found is None or _NO_SIGN_AT_START.match(line):
+        return 0
+    bullet = _BULLET.match(line)
+    return 0 if bullet is not None and _holds_words(line[bullet.end() :]) else len(found.group())
+
+
+def opens_bracket(before: str) -> bool:
+    """Whether the last line before a block ends in a bracket that it opens."""
+    return _OPENS.search(_last_line(before)) is not None
+
+
+def leads_to_list(before: str) -> bool:
+    """Whether the line that ends in a colon before a list is prose, and no code and no key of data.
+
+    Its last sentence holds two words side by side, or is one word with a capital. A statement, "=" or an open bracket
+    makes code of it, and a quote before the colon a key.
+    """
+    line = _last_line(before)
+    start = _LINE_OF_PROSE.match(line.lstrip())
+    words = line[:-1].rstrip()
+    if start is None or words[-1:] in ("'", '"', ":") or sum(map(words.count, "([{")) > sum(map(words.count, ")]}")):
+        return False
+    sentence = _SENTENCE.split(words)[-1].lstrip("-*+•_ \t")
+    if "=" in sentence or words.lstrip("-*+• \t").split(maxsplit=1)[0] in _OF_CODE:
+        return False
+    word = sentence.strip(_AROUND_WORD)
+    is_one_word = word.isalpha() and (word.istitle() or word.isupper() or word.lower() == word.upper())
+    return is_one_word or _holds_words(sentence)
+
+
+def takes_back(before: str) -> bool:
+    """Whether the line before a block, or what stands before it on its line, leads to it as to what is not called."""
+    line = _last_line(before)
+    if _SENTENCE_ENDS.search(line):
+        return False
+    sentence = _SENTENCE.split(line)[-1].lstrip(_AROUND_WORD)
+    return bool(_TAKES_BACK.match(sentence) or _TAKES_BACK.search(_CLAUSE.split(sentence)[-1]))
+
+
+def is_unfinished(before: str) -> bool:
+    """Whether words stand before a block on its line, and end no sentence. Tags are no words."""
+    line = _TAG.sub("", before[max(before.rfind("\n"), before.rfind("\r")) + 1 :])
+    return any(map(str.isalpha, line)) and _SENTENCE_ENDS.search(line) is None
+
+
+def _last_line(before: str) -> str:
+    """The last line that is not blank, without the blanks behind it."""
+    before = before.rstrip()
+    return before[max(before.rfind("\n"), before.rfind("\r")) + 1 :]
+
+
+def _holds_words(text: str) -> bool:
+    """Whether two words of prose stand side by side."""
+    plain = False
+    for part in text.split():
+        word = part.strip(_AROUND_WORD)
+        is_plain = word not in _JOINING and _WORD.fullmatch(word) is not None
+        if plain and is_plain:
+            return True
+        plain = is_plain and part[-1] != ","
+    return False
