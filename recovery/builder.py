@@ -68,8 +68,8 @@ class Inner(NamedTuple):
     values: int = 0
 
 
-# Reads the value of a string as an answer of its own: the text, and whether an object is wanted.
-ReadInner = Callable[[str, bool], Inner]
+# Reads the value of a string as an answer of its own: the tools, the limits, the text, and whether an object is wanted.
+ReadInner = Callable[[Toolset, Limits, str, bool], Inner]
 
 
 class Builder:
@@ -274,6 +274,12 @@ class Builder:
         # At the call: where in it the limit is met depends on how many arguments the scanner took in one step.
         return self._refuse(Reason.TOO_MANY_VALUES, self._call_start, self._call_start + len(self._written))
 
+    def _read(self, text: str, *, wants_object: bool) -> Inner:
+        """What a string holds, read on its own; nothing where this is such a reading already."""
+        if self._read_inner is None:
+            return Inner(None, None, set())
+        return self._read_inner(self._toolset, self._limits, text, wants_object)
+
     def _count_inner(self, inner: Inner, start: int, end: int) -> bool:
         """Count the values that the string at this place holds, and the steps that its reading took."""
         self._steps.update(inner.used)
@@ -462,7 +468,7 @@ class Builder:
         if isinstance(arguments, str) and "".join(arguments.split()) == "{}":
             arguments = {}
         if isinstance(arguments, str):
-            inner = self._read_inner(arguments, True) if self._read_inner else Inner(None, None, set())
+            inner = self._read(arguments, wants_object=True)
             if inner.value is None:
                 return self._refuse(Reason.SYNTAX, start, end, "arguments as a JSON object")
             if not self._count_inner(inner, start, end):
@@ -488,7 +494,7 @@ class Builder:
         """A string of a list is complete: it is read once, on its own, and must be exactly one call."""
         scanner = self.scanner
         start, end = scanner.string_at, scanner.end(STRING)
-        inner = Inner(None, None, set()) if self._read_inner is None else self._read_inner(text, False)
+        inner = self._read(text, wants_object=False)
         self.shaped = self.shaped or inner.shaped
         if inner.call is None:
             return self._refuse(Reason.SYNTAX, start, end, "one call in each string")
