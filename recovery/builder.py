@@ -190,7 +190,7 @@ class Builder:
                 scanner.refused_at = start + len(key)
                 return self._refuse(Reason.DUPLICATE_KEY, start, start + len(key))
             arguments[key] = value
-            self.values_left -= 1
+            self.values_left -= 1 + len(value) if type(value) is list else 1
             if self.values_left < 0:
                 return self._refuse_values()
         return True
