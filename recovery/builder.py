@@ -69,8 +69,8 @@ class Inner(NamedTuple):
     values: int = 0
 
 
-# Reads the value of a string as an answer of its own: the text, and whether an object is wanted.
-ReadInner = Callable[[str, bool], Inner]
+# Reads the value of a string as an answer of its own: the tools, the limits, the text, and whether an object is wanted.
+ReadInner = Callable[[Toolset, Limits, str, bool], Inner]
 
 
 class Builder:
@@ -196,7 +196,7 @@ class Builder:
                 scanner.refused_at = start + len(key)
                 return self._refuse(Reason.DUPLICATE_KEY, start, start + len(key))
             arguments[key] = value
-            self.values_left -= 1
+            self.values_left -= 1 + len(value) if type(value) is list else 1
             if self.values_left < 0:
                 return self._refuse_values()
         return True
@@ -279,6 +279,12 @@ class Builder:
     def _refuse_values(self) -> bool:
         # At the call: where in it the limit is met depends on how many arguments the scanner took in one step.
         return self._refuse(Reason.TOO_MANY_VALUES, self._call_start, self._call_start + len(self._written))
+
+    def _read(self, text: str, *, wants_object: bool) -> Inner:
+        """What a string holds, read on its own; nothing where this is such a reading already."""
+        if self._read_inner is None:
+            return Inner(None, None, set())
+        return self._read_inner(self._toolset, self._limits, text, wants_object)
 
     def _count_inner(self, inner: Inner, start: int, end: int) -> bool:
         """Count the values that the string at this place holds, and the steps that its reading took."""
@@ -469,7 +475,7 @@ class Builder:
         if isinstance(arguments, str) and "".join(arguments.split()) == "{}":
             arguments = {}
         if isinstance(arguments, str):
-            inner = self._read_inner(arguments, True) if self._read_inner else Inner(None, None, set())
+            inner = self._read(arguments, wants_object=True)
             if inner.value is None:
                 return self._refuse(Reason.SYNTAX, start, end, "arguments as a JSON object")
             if not self._count_inner(inner, start, end):
@@ -495,7 +501,7 @@ class Builder:
         """A string of a list is complete: it is read once, on its own, and must be exactly one call."""
         scanner = self.scanner
         start, end = scanner.string_at, scanner.end(STRING)
-        inner = Inner(None, None, set()) if self._read_inner is None else self._read_inner(text, False)
+        inner = self._read(text, wants_object=False)
         self.shaped = self.shaped or inner.shaped
         if inner.call is None:
             return self._refuse(Reason.SYNTAX, start, end, "one call in each string")

@@ -751,11 +751,14 @@ class Envelope:
         return True
 
     def _is_prose_alone(self) -> bool:
-        """Whether it is known that no block can follow: no tool is named, and no reasoning ends. Asked once."""
-        answer, self._answer = self._answer, None
-        if answer is None or self.blocks or self.mention(answer) == AS_CALL:
+        """Whether it is known that no block can follow: no tool is named, and no reasoning ends. A no is for good."""
+        answer = self._answer
+        if answer is None:
             return False
-        return not markers.may_end_reasoning(answer)
+        if self.blocks or self.mention(answer) == AS_CALL or markers.may_end_reasoning(answer, self._base + self._at):
+            self._answer = None
+            return False
+        return True
 
     def _in_prose(self) -> bool:
         """Up to the end of the line, or to a marker or a list within it."""

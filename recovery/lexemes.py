@@ -73,17 +73,26 @@ COMMENT: Final = re.compile(r"[^\r\n]*")
 LONGEST_OPERATOR: Final = 256
 OPERATOR_PATTERN: Final = re.compile(r"[=*/%%&|^~<>@!]{1,%d}" % LONGEST_OPERATOR)
 # One of the ARGUMENTS of the grammar, with the comma behind it where another may follow. Its groups are the key, then
-# a string, an integer, a float or a constant.
+# a string, an integer, a float or a constant, or a list of these.
+_PLAIN_STRING: Final = r"'[^'\\\r\n\ud800-\udfff]*'|\"[^\"\\\r\n\ud800-\udfff]*\""
+_PLAIN_INTEGER: Final = r"-?(?:0|[1-9][0-9]{0,14})"
+_PLAIN_CONSTANT: Final = r"True|False|None|true|false|null"
+_PLAIN_ITEM: Final = rf"(?:{_PLAIN_STRING}|{_PLAIN_INTEGER}(?:\.[0-9]{{1,15}})?|{_PLAIN_CONSTANT})"
 PLAIN_ARGUMENT: Final = re.compile(
     r"([A-Za-z_][A-Za-z0-9_]*)="
     r"(?:'([^'\\\r\n\ud800-\udfff]*)'|\"([^\"\\\r\n\ud800-\udfff]*)\""
-    r"|(-?(?:0|[1-9][0-9]{0,14}))|(-?(?:0|[1-9][0-9]{0,14})\.[0-9]{1,15})"
-    r"|(True|False|None|true|false|null))(?:, ?(?=[A-Za-z_])|(?=[,)]))"
+    rf"|({_PLAIN_INTEGER})|({_PLAIN_INTEGER}\.[0-9]{{1,15}})|({_PLAIN_CONSTANT})"
+    rf"|(\[(?:{_PLAIN_ITEM}(?:, ?{_PLAIN_ITEM})*+)?\]))(?:, ?(?=[A-Za-z_])|(?=[,)]))"
 )
 # Groups up to this are strings, which a quote closes.
 PLAIN_STRINGS: Final = 3
 PLAIN_INTEGER: Final = 4
 PLAIN_CONSTANT: Final = 6
+PLAIN_LIST: Final = 7
+# How many characters a number may have in such an argument.
+LONGEST_PLAIN_NUMBER: Final = 32
+# An item of such a list, found by its ends.
+PLAIN_ITEM: Final = re.compile(r"'[^']*'|\"[^\"]*\"|[^\[\], ]+")
 ASCII_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+(?:[. ][A-Za-z0-9_]++)*+")
 ASCII_WORD: Final = re.compile(r"[A-Za-z0-9_]*")
 # What joins the words of a name: a dot, a space, or operators with at most a space on either side.

@@ -118,10 +118,10 @@ def closer(token: str) -> re.Pattern[str]:
     return re.compile(re.escape(_HIDE[token]))
 
 
-def may_end_reasoning(answer: str) -> bool:
-    """Whether reasoning may end in the answer: then what stands before is no part of it."""
+def may_end_reasoning(answer: str, at: int = 0) -> bool:
+    """Whether reasoning may end in the answer, from `at` on: then what stands before is no part of it."""
     signs = ("<" in answer and ("</" in answer or "<|" in answer)) or ("[" in answer and "[/" in answer)
-    return signs and ENDS_REASONING.search(answer) is not None
+    return signs and ENDS_REASONING.search(answer, at) is not None
 
 
 def may_become_marker(text: str) -> bool:

@@ -156,28 +156,10 @@ class Reader:
     def _begin(self) -> Parser:
         """The parser of the block."""
         if self._parser is None:
-            read_inner = None if self._inner else self._read_inner
-            self.builder = Builder(self.scanner, self._toolset, self._limits, read_inner)
+            # No method of this reader, which would make a ring of it and the builder: it is gone with the answer.
+            self.builder = Builder(self.scanner, self._toolset, self._limits, None if self._inner else read_inner)
             self._parser = Parser(self.builder)
         return self._parser
-
-    def _read_inner(self, text: str, wants_object: bool) -> Inner:
-        """The value of a string, read as an answer of its own."""
-        reader = Reader(self._toolset, self._limits, 0, inner=True)
-        outcome = reader.feed(text, final=True)
-        builder = reader.builder
-        if builder is None or outcome != DONE or reader.stopped_by != END or builder.refusal or text[:1] == "[":
-            return Inner(None, None, set(), builder is not None and builder.shaped)
-        values = self._limits.values - builder.values_left
-        if wants_object:
-            return Inner(
-                None,
-                builder.objects[0] if len(builder.objects) == 1 else None,
-                builder.used(),
-                values=values,
-            )
-        call = builder.calls[0] if len(builder.calls) == 1 else None
-        return Inner(call, None, builder.used(), builder.shaped, values)
 
     def _read(self, parser: Parser) -> int:
         scan = self.scanner.scan
@@ -232,3 +214,22 @@ class Reader:
         else:
             reason = Reason.SYNTAX
         return Refusal(reason, Span(start, end), parser.expected())
+
+
+def read_inner(toolset: Toolset, limits: Limits, text: str, wants_object: bool) -> Inner:
+    """The value of a string, read as an answer of its own."""
+    reader = Reader(toolset, limits, 0, inner=True)
+    outcome = reader.feed(text, final=True)
+    builder = reader.builder
+    if builder is None or outcome != DONE or reader.stopped_by != END or builder.refusal or text[:1] == "[":
+        return Inner(None, None, set(), builder is not None and builder.shaped)
+    values = limits.values - builder.values_left
+    if wants_object:
+        return Inner(
+            None,
+            builder.objects[0] if len(builder.objects) == 1 else None,
+            builder.used(),
+            values=values,
+        )
+    call = builder.calls[0] if len(builder.calls) == 1 else None
+    return Inner(call, None, builder.used(), builder.shaped, values)

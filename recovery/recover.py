@@ -29,7 +29,7 @@ def recover(
     toolset = Toolset.of(tools)
     policy = Policy.of(policy)
     mentioned = None
-    if not reasoning_open and answer[:1] != "[" and answer[:64].lstrip()[:1] != "[":
+    if not reasoning_open and answer[:1] != "[":
         # Most answers are prose: that is seen without reading them. What begins as a list is seldom prose.
         mentioned = mention(answer, toolset)
         if mentioned < AS_CALL and is_prose(answer, toolset, mentioned):

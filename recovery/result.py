@@ -10,7 +10,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, Final, Literal, NamedTuple, Self
 
-from .frozen import Frozen
+from .frozen import Frozen, setters
 from .policy import Allowance
 
 # The version of the reading rules. A change by which text becomes a call raises it.
@@ -122,11 +122,13 @@ class Call(Frozen):
 
     def __init__(self, name: str, written: str, arguments: dict[str, Any], span: Span) -> None:
         # Not by `_set`: there is one of these for every call.
-        put = object.__setattr__
-        put(self, "name", name)
-        put(self, "written", written)
-        put(self, "arguments", arguments)
-        put(self, "span", span)
+        _put_name(self, name)
+        _put_written(self, written)
+        _put_arguments(self, arguments)
+        _put_span(self, span)
+
+
+_put_name, _put_written, _put_arguments, _put_span = setters(Call)
 
 
 class Recovery(Frozen):
@@ -155,13 +157,12 @@ class Recovery(Frozen):
         rules: str = RULES,
     ) -> None:
         # Not by `_set`: there is one of these for every answer.
-        put = object.__setattr__
-        put(self, "status", status)
-        put(self, "text", text)
-        put(self, "calls", calls)
-        put(self, "refusal", refusal)
-        put(self, "used", used)
-        put(self, "rules", rules)
+        _put_status(self, status)
+        _put_text(self, text)
+        _put_calls(self, calls)
+        _put_refusal(self, refusal)
+        _put_used(self, used)
+        _put_rules(self, rules)
 
     def to_dict(self) -> dict[str, Any]:
         """The result as JSON values: what `recovery recover` prints and `recovery replay` writes."""
@@ -212,6 +213,9 @@ class Recovery(Frozen):
                 for id_, call in zip(ids, self.calls, strict=True)
             ],
         }
+
+
+_put_status, _put_text, _put_calls, _put_refusal, _put_used, _put_rules = setters(Recovery)
 
 
 def random_id() -> str:

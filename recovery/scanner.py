@@ -23,6 +23,7 @@ from .lexemes import (
     JOINT,
     LONGEST_OPERATOR,
     LONGEST_PAIR,
+    LONGEST_PLAIN_NUMBER,
     LONGEST_RESERVED,
     MAY_BE_BLANK,
     NAME_LIKE,
@@ -35,6 +36,8 @@ from .lexemes import (
     PLAIN_ARGUMENT,
     PLAIN_CONSTANT,
     PLAIN_INTEGER,
+    PLAIN_ITEM,
+    PLAIN_LIST,
     PLAIN_STRINGS,
     PREFIXES,
     QUOTES,
@@ -168,7 +171,7 @@ class Scanner:
         self.key = ""
         self.value: Json = None
         # Of ARGUMENTS: where each begins, its key, its value.
-        self.arguments: list[tuple[int, str, Json]] = []
+        self.arguments: list[tuple[int, str, Json | list[Json]]] = []
         # Where those end that were read behind a name, or 0; where a PLAIN_CALL ends; where an argument was refused.
         self._ahead = 0
         self.call_end = offset
@@ -415,7 +418,7 @@ class Scanner:
         text = self._text
         limits = self._limits
         offset = self._offset
-        arguments: list[tuple[int, str, Json]] = []
+        arguments: list[tuple[int, str, Json | list[Json]]] = []
         end = at
         while True:
             found = PLAIN_ARGUMENT.match(text, at)
@@ -426,9 +429,14 @@ class Scanner:
             if len(key) > limits.name:
                 break
             if form <= PLAIN_STRINGS:
-                value: Json = literal
+                value: Json | list[Json] = literal
             elif form == PLAIN_CONSTANT:
                 value = CONSTANTS[literal]
+            elif form == PLAIN_LIST:
+                if self.depth + 2 > limits.depth or limits.digits < LONGEST_PLAIN_NUMBER:
+                    # It may be too much for the limits, which then is said where it is.
+                    break
+                value = [_plain_value(item) for item in PLAIN_ITEM.findall(literal)]
             elif len(literal) > limits.digits:
                 break
             else:
@@ -678,3 +686,12 @@ class Scanner:
             self.raw_newline = True
         self.value = value
         return STRING
+
+
+def _plain_value(item: str) -> Json:
+    """The value of an item of a plain list."""
+    if item[0] in QUOTES:
+        return item[1:-1]
+    if item in CONSTANTS:
+        return CONSTANTS[item]
+    return float(item) if "." in item else int(item)

@@ -2,7 +2,7 @@
 
 A shape is read by what it holds, never by importing the library it comes from. Everything that is wrong with a
 tool is found here, with its place in the caller's list, so a reading never meets a bad one. May import:
-`frozen`, `text`.
+`frozen`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from .frozen import Frozen
-from .text import SIGNS, end_of
 
 # Where the shapes keep the JSON Schema: OpenAI and bare functions, Anthropic, MCP.
 _SCHEMA_KEYS: Final = ("parameters", "input_schema", "inputSchema")
@@ -21,14 +20,21 @@ _SCHEMA_KEYS: Final = ("parameters", "input_schema", "inputSchema")
 # The prefixes of OpenAI's, Google's and others' own formats, as models leak them.
 NAMESPACES: Final = ("functions", "default_api", "tools", "multi_tool_use")
 
-# Escapes that stand for a letter or a digit, or for nothing.
-_HIDING_ESCAPE: Final = re.compile(r"\\[xuUN0-7\r\n]")
+# Escapes that stand for a letter or a digit, or for nothing. Not what stands behind two backslashes: in LaTeX these end
+# a line.
+_HIDING_ESCAPE: Final = re.compile(
+    r"\\(?<![^\\]\\\\)(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{|[0-7]|[\r\n])"
+)
 # Up to so many it is quicker to look for each than to split the answer into words.
 _FEW: Final = 24
 # ASCII alone: letters of other scripts may be one word here and two there.
 _SEGMENT: Final = re.compile(r"[A-Za-z0-9]+")
 _TAIL: Final = re.compile(r"([A-Za-z0-9]+)[^A-Za-z0-9]*\Z")
 _QUOTED_LIST: Final = re.compile(r"\[\s*['\"\u201c\u2018]")
+# What stands behind the last letter or digit of a name: signs, then the "(" of a call or a comment before it; where
+# an object of JSON may name it, perhaps the quote that closes the string.
+_CALLED: Final = re.compile(r"[\W_]*?[(#]")
+_CALLED_OR_QUOTED: Final = re.compile(r"[\W_]*?[(#'\"\u201d\u2019]")
 
 # What `mention` answers.
 NOWHERE: Final = 0
@@ -92,8 +98,9 @@ class Toolset(Frozen):
     _folded: frozenset[str]
     # The length of the longest of them.
     _longest_folded: int
-    # The last run of letters and digits of every offered name and alias; "" where that is not ASCII.
-    _tails: frozenset[str]
+    # By the last run of letters and digits of the offered names and aliases: what `fold` leaves of these. "" stands for
+    # the names that are not ASCII, or that only an escape could write.
+    _tails: dict[str, tuple[str, ...]]
     # Every offered name and alias in order: tells what a name that is not complete may become.
     _sorted: tuple[str, ...]
     # The length of the longest of them.
@@ -110,7 +117,8 @@ class Toolset(Frozen):
             raise TypeError("namespaces: expected a collection of names, got a single str")
         exact = _index(tools)
         alias = _index_aliases(aliases if aliases is not None else {}, exact)
-        folded = frozenset(map(fold, (*exact, *alias))) - {""}
+        names = (*exact, *alias)
+        folded = frozenset(map(fold, names)) - {""}
         self._set(
             tuple(exact.values()),
             MappingProxyType({name: tool.name for name, tool in alias.items()}),
@@ -119,9 +127,9 @@ class Toolset(Frozen):
             alias,
             folded,
             max(map(len, folded), default=0),
-            frozenset(map(_tail, (*exact, *alias))),
-            tuple(sorted({*exact, *alias})),
-            max(map(len, (*exact, *alias)), default=0),
+            _by_tail(names),
+            tuple(sorted(set(names))),
+            max(map(len, names), default=0),
         )
 
     @classmethod
@@ -154,9 +162,13 @@ class Toolset(Frozen):
         return _rebuild, (self.tools, dict(self.aliases), self.namespaces)
 
 
-def _tail(name: str) -> str:
-    found = _TAIL.search(name) if name.isascii() else None
-    return "" if found is None else found.group(1)
+def _by_tail(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    by_tail: dict[str, tuple[str, ...]] = {}
+    for name in names:
+        found = _TAIL.search(name) if name.isascii() and name.isprintable() else None
+        tail = "" if found is None else found.group(1)
+        by_tail[tail] = (*by_tail.get(tail, ()), fold(name))
+    return by_tail
 
 
 def mention(answer: str, toolset: Toolset) -> int:
@@ -168,26 +180,30 @@ def mention(answer: str, toolset: Toolset) -> int:
     tails = toolset._tails
     if "" in tails:
         return AS_CALL
-    if "\\" in answer and _HIDING_ESCAPE.search(answer) and (_has_fields(answer) or _QUOTED_LIST.search(answer)):
+    if "(" not in answer and "{" not in answer and "\\" not in answer:
+        # No call, whatever is named.
+        return SOMEWHERE
+    if "\\" in answer and _HIDING_ESCAPE.search(answer) and ("{" in answer or _QUOTED_LIST.search(answer)):
         return AS_CALL
-    found = tails if len(tails) <= _FEW else tails.intersection(_SEGMENT.findall(answer))
+    found = tails if len(tails) <= _FEW else tails.keys() & _SEGMENT.findall(answer)
     named = [tail for tail in found if tail in answer]
     if not named:
         return NOWHERE
-    # Between the last letter of a name and its "(" stand signs alone, or a comment.
-    if "#" in answer or _has_fields(answer) or any(_is_called(answer, tail) for tail in named):
-        return AS_CALL
-    return SOMEWHERE
+    behind = _CALLED_OR_QUOTED if _has_fields(answer) else _CALLED
+    return AS_CALL if any(_is_called(answer, tail, behind, toolset) for tail in named) else SOMEWHERE
 
 
-def _is_called(answer: str, tail: str) -> bool:
-    """Whether a "(" stands among the signs behind what a name ends in."""
+def _is_called(answer: str, tail: str, behind: re.Pattern[str], toolset: Toolset) -> bool:
+    """Whether a name that ends in `tail` stands before what makes a call: seen by its letters and digits."""
+    names = toolset._tails[tail]
+    # At most three characters write a sign: an underscore is escaped for Markdown, and that in a string.
+    reach = 3 * toolset._longest
     at = answer.find(tail)
     while at >= 0:
-        behind = at + len(tail)
-        if answer.find("(", behind, end_of(SIGNS, answer, behind)) >= 0:
+        end = at + len(tail)
+        if behind.match(answer, end) is not None and fold(answer[max(0, end - reach) : end]).endswith(names):
             return True
-        at = answer.find(tail, behind)
+        at = answer.find(tail, at + 1)
     return False
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from .dialects import find_other_dialect
 from .envelope import Block, Envelope
-from .markers import may_end_reasoning
+from .markers import ANY, may_end_reasoning
 from .names import OPERATORS
 from .policy import Allowance, Policy
 from .result import Reason, Recovery, Refusal, Span
@@ -24,16 +24,21 @@ _BEFORE_NAME: Final = re.compile(r"(?:[\W\d_]++|(?:True|False|None|true|false|nu
 _BLANKS: Final = re.compile(r"\ufeff?[ \t\f\r\n]*")
 # What may stand before the place where a block is looked for begins with one of these.
 _AROUND: Final = frozenset("<[`~#/")
-# How an answer can begin that is calls and what may stand around them: behind comments a bracket, ticks or a marker; or
-# a name with its "(" and the beginning of an argument; or a word that a call is assigned to. Repeats are possessive:
-# what they pass over is never what must follow.
+# How an answer can begin that is calls and what may stand around them, as far as a pattern tells: with a bracket,
+# ticks, a marker; or with a name, its "(" and the beginning of an argument, perhaps behind a word that the call is
+# assigned to. Each part takes no less than the scanner does. Repeats are possessive: what they pass over is never what
+# must follow.
+_BLANK: Final = r"(?:\s++|\\[\r\n]|#[^\r\n]*+)*+"
+_WORD: Final = r"(?:[^\x00-/:-@\[-^`{-\x7f]++|\\_)++"
+_NAME: Final = rf"{_WORD}(?:(?:\.| ?[-+*/%&|^~<>@!]++ ?| ){_WORD})*+{_BLANK}"
+_VALUE: Final = r"(?:[-+.'\"({\[\\\d]|[^\x00-\x7f]|[rRuU]['\"]|(?:True|False|None|true|false|null)\b)"
 _MAY_BEGIN: Final = re.compile(
-    r"\ufeff?(?:\s|#[^\r\n]*+)*+"
-    r"(?:[\[{`~<\\]|[^\W\d][^(=\r\n,;:?'\"`\[\]{}#\\]{0,600}+(?:[#\\]|=|\(\s*+(?:[^\w\s]|\d|[rRuU]['\"]"
-    r"|(?:True|False|None|true|false|null)\b|[^\W\d][\w.]*+\s*+[=:(#\\])))"
+    rf"\ufeff?{_BLANK}(?:[\[{{`~\\]|(?=<)(?:{ANY.pattern})|(?:{_WORD}{_BLANK}=(?!=){_BLANK})?{_NAME}\({_BLANK}"
+    rf"(?:\)|{_VALUE}|{_WORD}{_BLANK}(?:=(?!=)|:{_BLANK}{_VALUE})|{_NAME}\())"
 )
-# What the last character of calls can be, and of what may stand behind them.
+# What calls can end in, and what may stand behind them.
 _ENDS: Final = frozenset(")]},;`~>\\")
+_ENDS_MARKER: Final = "<|im_start|>assistant"
 # Signs that are part of no name, however it is spelled.
 _NO_NAME: Final = re.compile(r"[\[\]{}\"`=;\r\n]")
 # What may stand behind a block that is the only line.
@@ -49,18 +54,25 @@ _LINE_END: Final = re.compile(r"\r\n|[\r\n]")
 def is_prose(answer: str, toolset: Toolset, mentioned: int) -> bool:
     """Whether an answer is surely text in which no tool is named as in a call; `mentioned` is what `mention` said.
 
-    All that is left to find then is that the answer is calls but for the names, or begins like a call, or that
-    reasoning ends in it.
+    All that is left to find then is that the answer is calls but for the names, or, where a tool is named, that it
+    begins like a call, in either case perhaps behind the end of reasoning.
     """
-    if "(" in answer or "{" in answer:
-        ends = answer[-1] in _ENDS or "#" in answer or answer.rstrip()[-1:] in _ENDS
-        if ends and _MAY_BEGIN.match(answer) is not None:
-            return False
-        if mentioned:
-            at = end_of(_BLANKS, answer, 0)
-            if answer[at : at + 1] in _AROUND or _find_call(answer, at, toolset) >= 0:
-                return False
-    return not (("<" in answer or "[" in answer) and may_end_reasoning(answer))
+    if "(" not in answer and "{" not in answer:
+        return True
+    if _ends_as_calls(answer) and (_MAY_BEGIN.match(answer) is not None or may_end_reasoning(answer)):
+        return False
+    if not mentioned:
+        return True
+    at = end_of(_BLANKS, answer, 0)
+    return not (answer[at : at + 1] in _AROUND or _find_call(answer, at, toolset) >= 0 or may_end_reasoning(answer))
+
+
+def _ends_as_calls(answer: str) -> bool:
+    """Whether an answer ends in what calls may end in, or in a comment."""
+    ended = answer.rstrip()
+    if ended[-1:] in _ENDS or ended.endswith(_ENDS_MARKER):
+        return True
+    return "#" in answer and ended.find("#", ended.rfind("\n") + 1) >= 0
 
 
 def leave(answer: str, toolset: Toolset) -> Recovery:

@@ -111,8 +111,10 @@ TERMINALS = {
     "WORD": st.sampled_from(["a", "a.b", "a b", "é", "a-b", "nan", "r", "a\\_b"]),
     "NUMBER": st.sampled_from("0 12 1.5 .5 5. 1e3 0x1F 1_0 07".split()),
     "CONSTANT": st.sampled_from("True False None true false null".split()),
-    "PLAIN_CALL": st.sampled_from(["f()", "f(a=1)", "a.b(c='x', d=true)", "a b(e=-1.5)"]),
-    "ARGUMENTS": st.sampled_from(["a=1", "b='a'", "c=1,d=true", 'e="",f=-1.5, g=None', "h=0"]),
+    "PLAIN_CALL": st.sampled_from(["f()", "f(a=1)", "a.b(c='x', d=true)", "a b(e=-1.5)", "f(a=[1, 'x'])"]),
+    "ARGUMENTS": st.sampled_from(
+        ["a=1", "b='a'", "c=1,d=true", 'e="",f=-1.5, g=None', "h=0", "i=[]", "j=[-1,true], k=['']"]
+    ),
     "SPACES": st.sampled_from(["", " ", "\t\f"]),
     "COMMENT": st.sampled_from(["", "# (\n", "#\r", "# x"]),
     "LINE_JOIN": st.sampled_from(["", "\\\n", "\\\r\n", "\\\r"]),
