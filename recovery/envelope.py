@@ -472,7 +472,7 @@ class Envelope:
             self._place = _OVER
             return False
         if whole and self._within_line:
-            whole = prose.leads_to_list(self._before(reader.offset))
+            whole = prose.leads_to_list(prose.last_line(self._before(reader.offset)))
         # The reader may have held some of the answer back: what it has is what is left.
         self._text, self._base, self._at = reader.rest()
         if self._sign_at >= 0:
@@ -603,16 +603,17 @@ class Envelope:
         """Whether the words before the block leave it what it is."""
         self._in_sentence = False
         before = self._before(self._start)
-        if prose.takes_back(before) or (not self._ticks and prose.opens_bracket(before)):
+        line = prose.last_line(before)
+        if prose.takes_back(line) or (not self._ticks and prose.opens_bracket(line)):
             self._retract()
             return False
         if self._ticks:
             return True
-        sign = prose.sign_before(before)
+        sign = prose.sign_at_end(line)
         if sign is not None:
-            begin = self._start - len(before)
+            begin = self._start - len(before) + len(before.rstrip()) - len(line)
             self._commit(Refusal(Reason.OPERATOR, Span(begin + sign[0], begin + sign[1])))
-        self._in_sentence = prose.is_unfinished(before)
+        self._in_sentence = self._begins != "" and prose.is_unfinished(before)
         return sign is None
 
     def _before(self, at: int) -> str:

@@ -102,8 +102,16 @@ KINDS: Final[dict[str, int]] = {
 # What each of them begins with.
 FIRST: Final = frozenset(token[0] for token in KINDS)
 LONGEST: Final = max(map(len, KINDS))
-# The longest first, since one may begin another.
-ANY: Final = re.compile("|".join(map(re.escape, sorted(KINDS, key=len, reverse=True))))
+
+
+def _beginning_with(first: str) -> str:
+    # The longest first, since one may begin another.
+    tokens = sorted((token for token in KINDS if token[0] == first), key=len, reverse=True)
+    return f"{re.escape(first)}(?:{'|'.join(re.escape(token[1:]) for token in tokens)})"
+
+
+# By their first character: of all others only that is looked at.
+ANY: Final = re.compile("|".join(map(_beginning_with, sorted(FIRST))))
 _PREFIXES: Final = frozenset(token[:length] for token in KINDS for length in range(1, len(token)))
 
 _HIDE: Final = REASONING_MARKERS | COMMENT_MARKERS

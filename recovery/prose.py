@@ -9,6 +9,7 @@ nothing of the package.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 
 # How many characters before a block, and how many of the line behind it, are looked at: some sentences.
@@ -22,6 +23,7 @@ _SIGN_AT_END: Final = re.compile(
     r"(?:(?<!\S)(?:[-+%^=&|@×÷−±⋅≤≥≠≈]|\*\*?|//?|&&|\|\||[<>]{1,2}|[<>=!]=+|[-+*/%&|^:]=|[-=]>)"
     r"|(?<=[\w)\]])(?:[-+^&|=/]|\*\*?|[-+*/%&|^:<>=!]=+|[-=]>))[\s\\]*\Z"
 )
+_ENDS_IN_SIGN: Final = frozenset("-+*/%&|^=<>@×÷−±⋅≤≥≠≈\\")
 # What ends in the same characters and in none: a rule, a row of a table, emphasis, an address.
 _NO_SIGN_AT_END: Final = re.compile(
     r"\A\s*(?:[-*_=+~]\s*){3,}\Z|\A\s*\||(?<![\w*])\*{1,3}[^\s*](?:[^*]*[^\s*])?\*{1,3}\s*\Z|/[^\s/]*/\s*\Z"
@@ -32,10 +34,9 @@ _SIGN_AT_START: Final = re.compile(r"[-+*/%&|^=<>@,;×÷−±⋅≤≥≠≈]+|!
 _NO_SIGN_AT_START: Final = re.compile(r"(?:[-*_=+~][ \t]*){3,}\Z|\*{1,3}[^\s*].*\*|<[A-Za-z/|?!]|\|.*\|\s*\Z")
 # A bullet or a quotation: the words behind it tell it from an operator.
 _BULLET: Final = re.compile(r"[-*+>][ \t]+")
-_OPENS: Final = re.compile(r"[(\[{][\s\\]*\Z")
 
 # What may stand around a word of prose.
-_AROUND_WORD: Final = "*_`\"'“”‘’,.;:!?"
+_AROUND_WORD: Final = "*_`\"'“”‘’,.;:!?()-•❌"
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 # Words that join values: beside them two words may be an expression.
 _JOINING: Final = frozenset("if else and or not in is for lambda await".split())
@@ -46,30 +47,41 @@ _SENTENCE_ENDS: Final = re.compile(r"[.!?…。！？]+[)\"'*_”’»]*\s*\Z")
 _TAG: Final = re.compile(r"<[^<>\s]{1,60}>")
 _SENTENCE: Final = re.compile(r"[.!?…。！？]+[)\"'*_”’»]*\s+")
 _CLAUSE: Final = re.compile(r"[.!?…。！？;,–—]+[)\"'*_”’»]*\s+")
-# Words of a lead-in that takes the call back, or shows it, and does not make it; the sentence may begin with one, or
-# the last clause hold one. A word too many costs a call, a word too few runs what the answer warns of. Recorded answers
-# hold hardly any of them before a call that was wanted; `example` in some, and three times as often where none was.
-_TAKES_BACK: Final = re.compile(
-    r"(?<![\w./-])(?:(?:do )?not|never|cannot|\w+n['’]t|neither|nor|nothing|instead of|rather than|wrong|wrongly"
-    r"|incorrect|incorrectly|invalid|mistaken|example|examples|e\.g|for instance|such as)\b"
-    r"|\A\W*(?:avoid|bad|(?:the )?(?:format|usage|syntax|template|signature))\b",
-    re.IGNORECASE,
+# Words of a lead-in that takes the call back, or shows it, and does not make it. A word too many costs a call, a word
+# too few runs what the answer warns of. Recorded answers hold hardly any of them before a call that was wanted;
+# `example` in some, and several times as often where none was.
+_TAKES_BACK: Final = frozenset(
+    "not never don't don’t cannot neither nor nothing wrong wrongly incorrect incorrectly invalid "
+    "mistaken example examples e.g".split()
 )
+_TAKES_BACK_PAIRS: Final = frozenset((("instead", "of"), ("rather", "than"), ("for", "instance"), ("such", "as")))
+# Words that do so where a clause begins with them: elsewhere they say how a call is made.
+_NAMES_FORM: Final = frozenset("avoid bad format usage syntax template signature".split())
 # With these, as they stand here, a statement or a declaration begins.
 _OF_CODE: Final = frozenset(
-    "if elif else for while with class def lambda case switch default try except finally return yield const let var "
-    "val fn fun func function enum struct interface export import public private protected static readonly".split()
+    "if elif else for while with class def lambda match case switch default try except finally return yield "
+    "const let var val fn fun func function enum struct interface export import "
+    "public private protected static readonly".split()
 )
 
 
-def sign_before(before: str) -> tuple[int, int] | None:
-    """Where in the text before a block the operator stands that its last line ends in."""
-    line = _last_line(before)
-    found = _SIGN_AT_END.search(line)
+def last_line(before: str) -> str:
+    """The last line that is not blank, without the blanks behind it."""
+    before = before.rstrip()
+    return before[max(before.rfind("\n"), before.rfind("\r")) + 1 :]
+
+
+def sign_at_end(line: str) -> tuple[int, int] | None:
+    """Where the operator stands that the last line before a block ends in."""
+    found = _SIGN_AT_END.search(line) if line[-1:] in _ENDS_IN_SIGN else None
     if found is None or _NO_SIGN_AT_END.search(line):
         return None
-    at = len(before.rstrip()) - len(line) + found.start()
-    return at, at + len(found.group().rstrip(" \t\f\\"))
+    return found.start(), found.start() + len(found.group().rstrip(" \t\f\\"))
+
+
+def opens_bracket(line: str) -> bool:
+    """Whether the last line before a block ends in a bracket that it opens."""
+    return line.rstrip(" \t\f\\")[-1:] in ("(", "[", "{")
 
 
 def goes_on(line: str) -> int:
@@ -81,18 +93,12 @@ def goes_on(line: str) -> int:
     return 0 if bullet is not None and _holds_words(line[bullet.end() :]) else len(found.group())
 
 
-def opens_bracket(before: str) -> bool:
-    """Whether the last line before a block ends in a bracket that it opens."""
-    return _OPENS.search(_last_line(before)) is not None
-
-
-def leads_to_list(before: str) -> bool:
+def leads_to_list(line: str) -> bool:
     """Whether the line that ends in a colon before a list is prose, and no code and no key of data.
 
     Its last sentence holds two words side by side, or is one word with a capital. A statement, "=" or an open bracket
     makes code of it, and a quote before the colon a key.
     """
-    line = _last_line(before)
     start = _LINE_OF_PROSE.match(line.lstrip())
     words = line[:-1].rstrip()
     if start is None or words[-1:] in ("'", '"', ":") or sum(map(words.count, "([{")) > sum(map(words.count, ")]}")):
@@ -105,13 +111,23 @@ def leads_to_list(before: str) -> bool:
     return is_one_word or _holds_words(sentence)
 
 
-def takes_back(before: str) -> bool:
-    """Whether the line before a block, or what stands before it on its line, leads to it as to what is not called."""
-    line = _last_line(before)
-    if _SENTENCE_ENDS.search(line):
+def takes_back(line: str) -> bool:
+    """Whether the last line before a block leads to it as to what is not called: where its sentence begins, or at last.
+
+    A line whose last sentence has ended leads to nothing.
+    """
+    if line[-1:] != ":" and _SENTENCE_ENDS.search(line):
         return False
-    sentence = _SENTENCE.split(line)[-1].lstrip(_AROUND_WORD)
-    return bool(_TAKES_BACK.match(sentence) or _TAKES_BACK.search(_CLAUSE.split(sentence)[-1]))
+    clauses = _CLAUSE.split(_SENTENCE.split(line.lower())[-1])
+    begins, clause = _words(clauses[0])[:2], _words(clauses[-1])
+    words = {*(begins[1:] if begins[:1] == ["do"] else begins[:1]), *clause}
+    return (
+        not _TAKES_BACK.isdisjoint(words)
+        or "n't" in clauses[-1]
+        or "n’t" in clauses[-1]
+        or not _TAKES_BACK_PAIRS.isdisjoint((tuple(begins), *pairwise(clause)))
+        or not _NAMES_FORM.isdisjoint(clause[1:2] if clause[:1] == ["the"] else clause[:1])
+    )
 
 
 def is_unfinished(before: str) -> bool:
@@ -120,10 +136,9 @@ def is_unfinished(before: str) -> bool:
     return any(map(str.isalpha, line)) and _SENTENCE_ENDS.search(line) is None
 
 
-def _last_line(before: str) -> str:
-    """The last line that is not blank, without the blanks behind it."""
-    before = before.rstrip()
-    return before[max(before.rfind("\n"), before.rfind("\r")) + 1 :]
+def _words(text: str) -> list[str]:
+    """The words of a text, without the signs around them."""
+    return [word for part in text.split() if (word := part.strip(_AROUND_WORD))]
 
 
 def _holds_words(text: str) -> bool:

@@ -156,7 +156,7 @@ BREAKS: Final = {
     "sign-before": Break(
         "the line before a block may go on in it",
         ENVELOPE,
-        "sign = prose.sign_before(before)",
+        "sign = prose.sign_at_end(line)",
         "sign = None",
         "operator-around",
     ),
@@ -177,7 +177,7 @@ BREAKS: Final = {
     "bracket-before": Break(
         "a bracket may be open before a block",
         ENVELOPE,
-        "not self._ticks and prose.opens_bracket(before)",
+        "not self._ticks and prose.opens_bracket(line)",
         "False",
         "prose_lines",
     ),
@@ -201,7 +201,7 @@ BREAKS: Final = {
     "colon-code": Break(
         "code and data may lead to a list",
         ENVELOPE,
-        "whole = prose.leads_to_list(self._before(reader.offset))",
+        "whole = prose.leads_to_list(prose.last_line(self._before(reader.offset)))",
         "pass",
         "prose_list",
     ),
@@ -212,15 +212,9 @@ BREAKS: Final = {
         "or False:",
         "prose_list",
     ),
-    "taken-back": Break(
-        "what words take back is called", ENVELOPE, "if prose.takes_back(before) or (", "if (", "prose_"
-    ),
+    "taken-back": Break("what words take back is called", ENVELOPE, "if prose.takes_back(line) or (", "if (", "prose_"),
     "taken-back-clause": Break(
-        "a negation counts wherever it stands in its line",
-        PROSE,
-        "_TAKES_BACK.search(_CLAUSE.split(sentence)[-1])",
-        "_TAKES_BACK.search(line)",
-        "prose_list",
+        "a negation counts wherever it stands in its line", PROSE, "_words(clauses[-1])", "_words(line)", "prose_list"
     ),
     "in-sentence": Break(
         "a marker in the middle of a sentence counts",
