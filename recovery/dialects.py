@@ -2,17 +2,16 @@
 
 A dialect is noticed where a marker of it stands with an offered name in its place, so that talk about the format is
 text. The table follows what models of these families write; each pattern has one group, the name. May import: `names`,
-`result`, `toolset`.
+`result`, `text`, `toolset`.
 """
 
 from __future__ import annotations
 
-import re
-from functools import cache
 from typing import Final
 
 from .names import resolve
 from .result import Reason, Refusal, Span
+from .text import compiled
 from .toolset import Tool, Toolset
 
 # A name as these dialects write it: no space, quote or bracket; some put `functions.` before it and `:0` behind.
@@ -45,12 +44,6 @@ _PATTERNS: Final[tuple[tuple[str, str, str], ...]] = (
 )
 
 
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    # Where a dialect may stand, not at start-up: all of them take a tenth of the import.
-    return re.compile(pattern)
-
-
 def find_other_dialect(answer: str, toolset: Toolset) -> Refusal | None:
     """The first place where a call to an offered tool stands in one of these dialects."""
     if not ("<" in answer or "{" in answer or ">>>" in answer or "Action Input:" in answer or "\u273f" in answer):
@@ -60,7 +53,7 @@ def find_other_dialect(answer: str, toolset: Toolset) -> Refusal | None:
     for dialect, sign, pattern in _PATTERNS:
         if sign not in answer:
             continue
-        for found in _compiled(pattern).finditer(answer):
+        for found in compiled(pattern).finditer(answer):
             name = next(group for group in found.groups() if group is not None)
             if isinstance(resolve(name, toolset), Tool):
                 if first is None or found.start() < first.span.start:

@@ -1,4 +1,4 @@
-"""Tokens that models put around calls, turns and reasoning: the tables. May import: nothing of the package.
+"""Tokens that models put around calls, turns and reasoning: the tables. May import: `text`.
 
 Where a token is written by nobody but a model's format, its spelling is the whole rule. What stands behind a begin
 token must still be a block.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from typing import Final
+
+from .text import compiled
 
 # What opens a stretch of calls, and what closes it; an empty end where the format has none.
 CALL_MARKERS: Final[dict[str, str]] = {
@@ -122,8 +124,7 @@ ENDS_REASONING: Final = re.compile("|".join(map(re.escape, REASONING_MARKERS.val
 
 def closer(token: str) -> re.Pattern[str]:
     """What ends the stretch that this token opens, in which nothing is a call."""
-    # Compiled where it is met: that takes longer than all else at start-up.
-    return re.compile(re.escape(_HIDE[token]))
+    return compiled(re.escape(_HIDE[token]))
 
 
 def may_end_reasoning(answer: str, at: int = 0) -> bool:

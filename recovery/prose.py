@@ -3,14 +3,15 @@
 A block among prose is a call only where the prose leads to it. An operator at the end of the line before, or at the
 beginning of the line behind, makes an expression of both; in brackets that were opened before, it is a part of
 something; a key with its colon makes data of a list. All is seen from the nearest few hundred characters. May import:
-nothing of the package.
+`text`.
 """
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import Final
+
+from .text import compiled
 
 # How many characters before a block, and how many of the line behind it, are looked at: some sentences.
 REACH: Final = 400
@@ -19,34 +20,34 @@ REACH: Final = 400
 SIGNS: Final = frozenset("-+*/%&|^=<>@!?.,;:×÷−±⋅≤≥≠≈")
 
 # The operator that a line ends in: as a word of its own, or directly behind a value; `C++` ends in none.
-_SIGN_AT_END: Final = re.compile(
+_SIGN_AT_END: Final = (
     r"(?:(?<!\S)(?:[-+%^=&|@×÷−±⋅≤≥≠≈]|\*\*?|//?|&&|\|\||[<>]{1,2}|[<>=!]=+|[-+*/%&|^:]=|[-=]>)"
     r"|(?<=[\w)\]])(?:[-+^&|=/]|\*\*?|[-+*/%&|^:<>=!]=+|[-=]>))[\s\\]*\Z"
 )
 _ENDS_IN_SIGN: Final = frozenset("-+*/%&|^=<>@×÷−±⋅≤≥≠≈\\")
 # What ends in the same characters and in none: a rule, a row of a table, emphasis, an address.
-_NO_SIGN_AT_END: Final = re.compile(
+_NO_SIGN_AT_END: Final = (
     r"\A\s*(?:[-*_=+~]\s*){3,}\Z|\A\s*\||(?<![\w*])\*{1,3}[^\s*](?:[^*]*[^\s*])?\*{1,3}\s*\Z|/[^\s/]*/\s*\Z"
 )
 # What a line goes on with: an operator, what separates, or the second half of a condition.
-_SIGN_AT_START: Final = re.compile(r"[-+*/%&|^=<>@,;×÷−±⋅≤≥≠≈]+|!=+|\.(?=\w)|\?(?=[ \t.?])|:(?=[ \t])")
+_SIGN_AT_START: Final = r"[-+*/%&|^=<>@,;×÷−±⋅≤≥≠≈]+|!=+|\.(?=\w)|\?(?=[ \t.?])|:(?=[ \t])"
 # What begins with the same characters and goes on with nothing: a rule, emphasis, a tag, a row of a table.
-_NO_SIGN_AT_START: Final = re.compile(r"(?:[-*_=+~][ \t]*){3,}\Z|\*{1,3}[^\s*].*\*|<[A-Za-z/|?!]|\|.*\|\s*\Z")
+_NO_SIGN_AT_START: Final = r"(?:[-*_=+~][ \t]*){3,}\Z|\*{1,3}[^\s*].*\*|<[A-Za-z/|?!]|\|.*\|\s*\Z"
 # A bullet or a quotation: the words behind it tell it from an operator.
-_BULLET: Final = re.compile(r"[-*+>][ \t]+")
+_BULLET: Final = r"[-*+>][ \t]+"
 
 # What may stand around a word of prose.
 _AROUND_WORD: Final = "*_`\"'“”‘’,.;:!?()-•❌"
-_WORD: Final = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_WORD: Final = r"[^\W\d_]+(?:['’-][^\W\d_]+)*"
 # Words that join values: beside them two words may be an expression.
 _JOINING: Final = frozenset("if else and or not in is for lambda await".split())
 
 # What a line of prose begins with: a bullet or a number of a list, and a word. A comment does not, nor do code or data.
-_LINE_OF_PROSE: Final = re.compile(r"(?:[-*+•][ \t]+|\d{1,3}[.)][ \t]+)?[\w*_(“‘«¿¡]")
-_SENTENCE_ENDS: Final = re.compile(r"[.!?…。！？]+[)\"'*_”’»]*\s*\Z")
-_TAG: Final = re.compile(r"<[^<>\s]{1,60}>")
-_SENTENCE: Final = re.compile(r"[.!?…。！？]+[)\"'*_”’»]*\s+")
-_CLAUSE: Final = re.compile(r"[.!?…。！？;,–—]+[)\"'*_”’»]*\s+")
+_LINE_OF_PROSE: Final = r"(?:[-*+•][ \t]+|\d{1,3}[.)][ \t]+)?[\w*_(“‘«¿¡]"
+_SENTENCE_ENDS: Final = r"[.!?…。！？]+[)\"'*_”’»]*\s*\Z"
+_TAG: Final = r"<[^<>\s]{1,60}>"
+_SENTENCE: Final = r"[.!?…。！？]+[)\"'*_”’»]*\s+"
+_CLAUSE: Final = r"[.!?…。！？;,–—]+[)\"'*_”’»]*\s+"
 # Words of a lead-in that takes the call back, or shows it, and does not make it. A word too many costs a call, a word
 # too few runs what the answer warns of. Recorded answers hold hardly any of them before a call that was wanted;
 # `example` in some, and several times as often where none was.
@@ -73,8 +74,8 @@ def last_line(before: str) -> str:
 
 def sign_at_end(line: str) -> tuple[int, int] | None:
     """Where the operator stands that the last line before a block ends in."""
-    found = _SIGN_AT_END.search(line) if line[-1:] in _ENDS_IN_SIGN else None
-    if found is None or _NO_SIGN_AT_END.search(line):
+    found = compiled(_SIGN_AT_END).search(line) if line[-1:] in _ENDS_IN_SIGN else None
+    if found is None or compiled(_NO_SIGN_AT_END).search(line):
         return None
     return found.start(), found.start() + len(found.group().rstrip(" \t\f\\"))
 
@@ -86,10 +87,10 @@ def opens_bracket(line: str) -> bool:
 
 def goes_on(line: str) -> int:
     """How long the operator is that a line behind a block begins with, and goes on with the block by; 0 where none."""
-    found = _SIGN_AT_START.match(line)
-    if found is None or _NO_SIGN_AT_START.match(line):
+    found = compiled(_SIGN_AT_START).match(line)
+    if found is None or compiled(_NO_SIGN_AT_START).match(line):
         return 0
-    bullet = _BULLET.match(line)
+    bullet = compiled(_BULLET).match(line)
     return 0 if bullet is not None and _holds_words(line[bullet.end() :]) else len(found.group())
 
 
@@ -99,11 +100,11 @@ def leads_to_list(line: str) -> bool:
     Its last sentence holds two words side by side, or is one word with a capital. A statement, "=" or an open bracket
     makes code of it, and a quote before the colon a key.
     """
-    start = _LINE_OF_PROSE.match(line.lstrip())
+    start = compiled(_LINE_OF_PROSE).match(line.lstrip())
     words = line[:-1].rstrip()
     if start is None or words[-1:] in ("'", '"', ":") or sum(map(words.count, "([{")) > sum(map(words.count, ")]}")):
         return False
-    sentence = _SENTENCE.split(words)[-1].lstrip("-*+•_ \t")
+    sentence = compiled(_SENTENCE).split(words)[-1].lstrip("-*+•_ \t")
     if "=" in sentence or words.lstrip("-*+• \t").split(maxsplit=1)[0] in _OF_CODE:
         return False
     word = sentence.strip(_AROUND_WORD)
@@ -116,9 +117,9 @@ def takes_back(line: str) -> bool:
 
     A line whose last sentence has ended leads to nothing.
     """
-    if line[-1:] != ":" and _SENTENCE_ENDS.search(line):
+    if line[-1:] != ":" and compiled(_SENTENCE_ENDS).search(line):
         return False
-    clauses = _CLAUSE.split(_SENTENCE.split(line.lower())[-1])
+    clauses = compiled(_CLAUSE).split(compiled(_SENTENCE).split(line.lower())[-1])
     begins, clause = _words(clauses[0])[:2], _words(clauses[-1])
     words = {*(begins[1:] if begins[:1] == ["do"] else begins[:1]), *clause}
     return (
@@ -132,8 +133,8 @@ def takes_back(line: str) -> bool:
 
 def is_unfinished(before: str) -> bool:
     """Whether words stand before a block on its line, and end no sentence. Tags are no words."""
-    line = _TAG.sub("", before[max(before.rfind("\n"), before.rfind("\r")) + 1 :])
-    return any(map(str.isalpha, line)) and _SENTENCE_ENDS.search(line) is None
+    line = compiled(_TAG).sub("", before[max(before.rfind("\n"), before.rfind("\r")) + 1 :])
+    return any(map(str.isalpha, line)) and compiled(_SENTENCE_ENDS).search(line) is None
 
 
 def _words(text: str) -> list[str]:
@@ -146,7 +147,7 @@ def _holds_words(text: str) -> bool:
     plain = False
     for part in text.split():
         word = part.strip(_AROUND_WORD)
-        is_plain = word not in _JOINING and _WORD.fullmatch(word) is not None
+        is_plain = word not in _JOINING and compiled(_WORD).fullmatch(word) is not None
         if plain and is_plain:
             return True
         plain = is_plain and part[-1] != ","

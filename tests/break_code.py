@@ -163,7 +163,7 @@ BREAKS: Final = {
     "sign-of-markdown": Break(
         "a rule, a tag and what is in bold are operators",
         PROSE,
-        "if found is None or _NO_SIGN_AT_START.match(line):",
+        "if found is None or compiled(_NO_SIGN_AT_START).match(line):",
         "if found is None:",
         "prose_lines",
     ),
@@ -224,7 +224,11 @@ BREAKS: Final = {
         "marker",
     ),
     "sentence-ends": Break(
-        "behind a full stop a sentence goes on", PROSE, " and _SENTENCE_ENDS.search(line) is None", "", "marker"
+        "behind a full stop a sentence goes on",
+        PROSE,
+        " and compiled(_SENTENCE_ENDS).search(line) is None",
+        "",
+        "marker",
     ),
     "in-quotes": Break(
         "a marker in quotes counts", ENVELOPE, "(?:[<\\[\\\\$]|\\Z)|(?<=:)", "(?!)|(?<=:)", "marker or reasoning"
