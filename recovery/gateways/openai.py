@@ -144,7 +144,7 @@ class _Choice:
             self._chunk, self._choice = chunk, choice
         fields = said(delta) if is_item(delta) else {}
         if "tool_calls" in fields or "function_call" in fields:
-            return self.end(), [self._native(choice)]
+            return self.end(), [self._finished(self._native(choice))]
         content = fields.pop("content", "")
         if not self._answer.reading:
             return [], [self._finished(choice)]

@@ -251,6 +251,13 @@ def test_closing_closes_the_upstream() -> None:
     assert list(items) == []
 
 
+def test_what_was_ready_is_dropped_by_closing() -> None:
+    items = anthropic.recover_stream(events([["f()"]]), ["f"])
+    assert [next(items)["type"] for _ in range(2)] == ["message_start", "content_block_start"]
+    items.close()
+    assert list(items) == []
+
+
 def test_leaving_the_block_closes_the_upstream_even_where_nothing_was_asked_for() -> None:
     upstream = Closing()
     with openai.recover_stream(upstream, ["f"]):

@@ -90,6 +90,17 @@ def test_a_transcript(
     assert all(type(item).__module__.startswith(module_of(transcript.library)) for item in items)
 
 
+@pytest.mark.parametrize(
+    "transcript", [found for found in TRANSCRIPTS if found.name not in ("broken", "error")], ids=str
+)
+def test_the_objects_that_came_in_are_not_changed(transcript: Transcript, address: str) -> None:
+    with plain_client(transcript.library, address) as client:
+        items = list(ask(client, transcript))
+    before = [item.to_json(warnings=False) for item in items]
+    assert list(transcript.adapt(items))
+    assert [item.to_json(warnings=False) for item in items] == before
+
+
 @pytest.mark.parametrize("transcript", [found for found in TRANSCRIPTS if found.name == "call"], ids=str)
 def test_closing_early_closes_the_response(transcript: Transcript, address: str) -> None:
     with plain_client(transcript.library, address) as client:
