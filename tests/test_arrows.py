@@ -45,6 +45,12 @@ ORDER = (
     "stream",
     "recover",
     "__init__",
+    "gateways.__init__",
+    "gateways.answer",
+    "gateways.items",
+    "gateways.iterators",
+    "gateways.openai",
+    "gateways.anthropic",
     "rows",
     "replay",
     "truth",
@@ -59,6 +65,12 @@ ORDER = (
 
 # What stands on top of the engine sees its public names and, by name, its own helpers.
 ON_TOP = {
+    "gateways.__init__": set(),
+    "gateways.answer": {"__init__"},
+    "gateways.items": set(),
+    "gateways.iterators": {"gateways.items"},
+    "gateways.openai": {"__init__", "gateways.answer", "gateways.items", "gateways.iterators"},
+    "gateways.anthropic": {"__init__", "gateways.answer", "gateways.items", "gateways.iterators"},
     "rows": {"__init__"},
     "replay": {"__init__", "rows"},
     "truth": {"__init__"},
