@@ -189,8 +189,7 @@ class Stream:
         if calls:
             self._committed_from = self._envelope.start
             self._committed_to = calls[-1].span.end
-        text = self._text_to(self._certain_until())
-        return [*text, *self._commit(calls)]
+        return self._events(self._text_to(self._certain_until()), calls)
 
     def close(self) -> list[Event]:
         """The answer is over: all that was not given out yet, and the result. A second call gives nothing."""
@@ -200,8 +199,8 @@ class Stream:
         answer = "".join(self._answer)
         self._result = result = judge(self._envelope, answer, self._toolset, self._policy)
         calls = [call for call in result.calls if call.span.start >= self._committed_to]
-        text, _ = self._take(len(answer), self._envelope.blocks if result.calls else [])
-        return [*([TextEvent(text)] if text else []), *self._commit(calls), EndEvent(result)]
+        texts, _ = self._take(len(answer), self._envelope.blocks if result.calls else [])
+        return [*self._events(texts, calls), EndEvent(result)]
 
     def _walk(self, *, final: bool) -> None:
         envelope = self._envelope
@@ -211,10 +210,20 @@ class Stream:
             self._most = inf
         self._lost = envelope.over or not may_recover(envelope, self._policy)
 
-    def _commit(self, calls: list[Call]) -> list[Event]:
-        begin = len(self._committed)
-        self._committed += calls
-        return [CallEvent(index, self._make_id(), call) for index, call in enumerate(calls, begin)]
+    def _events(self, texts: list[tuple[int, str]], calls: list[Call]) -> list[Event]:
+        """Texts, each with its place in the answer, and calls, in the order in which they stand there."""
+        events: list[Event] = []
+        texts.reverse()
+        for call in [*calls, None]:
+            parts = []
+            while texts and (call is None or texts[-1][0] <= call.span.start):
+                parts.append(texts.pop()[1])
+            if text := "".join(parts):
+                events.append(TextEvent(text))
+            if call is not None:
+                events.append(CallEvent(len(self._committed), self._make_id(), call))
+                self._committed.append(call)
+        return events
 
     def _certain_until(self) -> int:
         """Up to where the answer is text, but for blocks of which all calls have gone out."""
@@ -231,7 +240,7 @@ class Stream:
             until = min(until, block.start)
         return until
 
-    def _text_to(self, until: int) -> list[Event]:
+    def _text_to(self, until: int) -> list[tuple[int, str]]:
         """What has not gone out up to there, as text, less what stands for calls that have gone out.
 
         Blanks that begin a line are held with what stands behind them: a block takes them with it.
@@ -243,8 +252,9 @@ class Stream:
             if block.start < self._held_from:
                 break
             if block.start < until:
-                blocks.insert(0, block)
-        text, rest = self._take(until, blocks)
+                blocks.append(block)
+        texts, rest = self._take(until, blocks[::-1])
+        place, text = texts.pop()
         if not self._lost:
             words = text.rstrip(BLANK_SIGNS)
             if words[-1:] in ("\n", "\r") if words else self._begins_line:
@@ -255,25 +265,25 @@ class Stream:
         self._rest = rest
         self._held_at = len(self._answer)
         self._held_from = self._fed - len(rest)
-        return [TextEvent(text)] if text else []
+        return [*texts, (place, text)]
 
-    def _take(self, until: int, blocks: list[Block]) -> tuple[str, str]:
-        """The text that is held up to there, less the lines of the blocks; and the rest of it."""
+    def _take(self, until: int, blocks: list[Block]) -> tuple[list[tuple[int, str]], str]:
+        """The text that is held up to there, less the lines of the blocks, in pieces by place; and the rest."""
         text = "".join([self._rest, *self._answer[self._held_at :]])
         begin = self._held_from
         spans = [Span(block.start - begin, block.end - begin) for block in blocks if block.start >= begin]
         limits = [*(span.start for span in spans[1:]), until - begin]
-        committed_to = self._committed_to - begin
-        kept: list[str] = []
+        texts: list[tuple[int, str]] = []
         done = 0
         for span, limit in zip(spans, limits, strict=False):
             gone = lines_of(text, span, done, limit, begins_line=self._begins_line)
-            kept.append(text[done : gone.start])
+            texts.append((begin + done, text[done : gone.start]))
             done = gone.end
             self._begins_line = True
-        if committed_to > done:
+        if self._committed_to > begin + done:
             # Calls that have gone out, of a block that turned out to be none.
-            kept.append(text[done : max(done, self._committed_from - begin)])
-            done = committed_to
-        kept.append(text[done : until - begin])
-        return "".join(kept), text[until - begin :]
+            texts.append((begin + done, text[done : max(done, self._committed_from - begin)]))
+            done = self._committed_to - begin
+            self._begins_line = False
+        texts.append((begin + done, text[done : until - begin]))
+        return texts, text[until - begin :]

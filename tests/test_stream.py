@@ -11,7 +11,7 @@ import weakref
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -180,6 +180,14 @@ def test_calls_that_were_out_stay_out_and_the_rest_is_text() -> None:
     assert text_of(events) == ", g("
     assert stream.result == recover("[f(x=1), g(", OFFERED, policy=STRICT)
     assert (stream.result.status, [call.name for call in stream.committed]) == ("refused", ["f"])
+
+
+@pytest.mark.parametrize("commit", ["answer", "call"])
+def test_text_and_calls_come_in_the_order_of_the_answer(commit: Literal["answer", "call"]) -> None:
+    stream = Stream(OFFERED, policy=LENIENT, commit=commit)
+    events = events_of(stream, ["One:\nf(x=1)\n\nTwo,\n[g()]\nand that is it.\n"])
+    shown = [event.text if isinstance(event, TextEvent) else event.call.name for event in events[:5]]  # type: ignore[union-attr]
+    assert shown == ["One:\n", "f", "\nTwo,\n", "g", "and that is it.\n"]
 
 
 def test_no_operand_of_an_operator_goes_out() -> None:
