@@ -74,15 +74,16 @@ LONGEST_OPERATOR: Final = 256
 OPERATOR_PATTERN: Final = re.compile(r"[=*/%%&|^~<>@!]{1,%d}" % LONGEST_OPERATOR)
 # One of the ARGUMENTS of the grammar, with the comma behind it where another may follow. Its groups are the key, then
 # a string, an integer, a float or a constant, or a list of these.
-_PLAIN_STRING: Final = r"'[^'\\\r\n\ud800-\udfff]*'|\"[^\"\\\r\n\ud800-\udfff]*\""
-_PLAIN_INTEGER: Final = r"-?(?:0|[1-9][0-9]{0,14})"
-_PLAIN_CONSTANT: Final = r"True|False|None|true|false|null"
-_PLAIN_ITEM: Final = rf"(?:{_PLAIN_STRING}|{_PLAIN_INTEGER}(?:\.[0-9]{{1,15}})?|{_PLAIN_CONSTANT})"
+_STRING: Final = r"'[^'\\\r\n\ud800-\udfff]*'|\"[^\"\\\r\n\ud800-\udfff]*\""
+_INTEGER: Final = r"-?(?:0|[1-9][0-9]{0,14})"
+_FLOAT: Final = rf"{_INTEGER}\.[0-9]{{1,15}}"
+_CONSTANT: Final = r"True|False|None|true|false|null"
+_LITERAL: Final = rf"(?:{_STRING}|{_FLOAT}|{_INTEGER}|{_CONSTANT})"
 PLAIN_ARGUMENT: Final = re.compile(
     r"([A-Za-z_][A-Za-z0-9_]*)="
     r"(?:'([^'\\\r\n\ud800-\udfff]*)'|\"([^\"\\\r\n\ud800-\udfff]*)\""
-    rf"|({_PLAIN_INTEGER})|({_PLAIN_INTEGER}\.[0-9]{{1,15}})|({_PLAIN_CONSTANT})"
-    rf"|(\[(?:{_PLAIN_ITEM}(?:, ?{_PLAIN_ITEM})*+)?\]))(?:, ?(?=[A-Za-z_])|(?=[,)]))"
+    rf"|({_INTEGER})|({_FLOAT})|({_CONSTANT})|(\[(?:{_LITERAL}(?:, ?{_LITERAL})*+)?\]))"
+    r"(?:, ?(?=[A-Za-z_])|(?=[,)]))"
 )
 # Groups up to this are strings, which a quote closes.
 PLAIN_STRINGS: Final = 3

@@ -139,7 +139,8 @@ class Reader:
         """Read the next piece of the answer, from `at` on where it is the first; `final`: nothing more comes."""
         scan = self.scanner.scan
         self.scanner.feed(text, final, at)
-        if self._parser is None:
+        parser = self._parser
+        if parser is None:
             kind = scan()
             if kind < 0:
                 return self._unreadable(kind)
@@ -151,7 +152,7 @@ class Reader:
             if parser.push(kind) == REFUSED:
                 return self._stop(kind, FAILED)
             self._last = kind
-        return self._read(self._begin())
+        return self._read(parser)
 
     def _begin(self) -> Parser:
         """The parser of the block."""

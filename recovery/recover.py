@@ -26,8 +26,9 @@ def recover(
     """
     if not isinstance(answer, str):
         raise TypeError(f"recover takes a str as the answer, not {type(answer).__name__}")
-    toolset = Toolset.of(tools)
-    policy = Policy.of(policy)
+    toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
+    if not isinstance(policy, Policy):
+        policy = Policy.of(policy)
     mentioned = None
     if not reasoning_open and answer[:1] != "[":
         # Most answers are prose: that is seen without reading them. What begins as a list is seldom prose.

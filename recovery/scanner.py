@@ -90,6 +90,8 @@ BAD: Final = -2
 
 # What a literal, a word or a sign gives.
 Json = str | int | float | bool | LeadingZero | None
+# What an argument is that is read in one step.
+Argument = Json | list[Json]
 # Behind the sign that makes a word a key: what makes another sign of it.
 _NO_KEY: Final = {"=": ("=",), ":": (":", "=")}
 
@@ -171,7 +173,7 @@ class Scanner:
         self.key = ""
         self.value: Json = None
         # Of ARGUMENTS: where each begins, its key, its value.
-        self.arguments: list[tuple[int, str, Json | list[Json]]] = []
+        self.arguments: list[tuple[int, str, Argument]] = []
         # Where those end that were read behind a name, or 0; where a PLAIN_CALL ends; where an argument was refused.
         self._ahead = 0
         self.call_end = offset
@@ -275,7 +277,7 @@ class Scanner:
         kind = FIRST.get(character, OTHERWISE)
         if kind < 0:
             if kind == NAME_LIKE or (kind == OTHERWISE and character.isidentifier()):
-                return self._scan_arguments(at) if self.depth else self._scan_name(at)
+                return self._scan_name(at)
             if kind == STRING_LIKE:
                 return self._open_string(at, False)
             return self._scan_number(at) if kind == NUMBER_LIKE else self._scan_operator(at)
@@ -402,23 +404,23 @@ class Scanner:
 
     # -- names, keys, constants
 
-    def _scan_arguments(self, at: int) -> int:
-        """Keys and plain literals in one step, or what else begins with a name."""
+    def _scan_arguments(self, at: int) -> bool:
+        """Whether keys and plain literals begin at `at`: they are one token."""
         ahead, self._ahead = self._ahead, 0
         # Behind a name they may have been read already.
         end = ahead - self._offset if ahead else self._plain_arguments(at)
         if end == at:
-            return self._scan_name(at)
+            return False
         self._name_end = self.start + len(self.arguments[0][1])
         self._at = end
-        return ARGUMENTS
+        return True
 
     def _plain_arguments(self, at: int) -> int:
         """Where the plain arguments end that begin at `at`: what was read is in `arguments`."""
         text = self._text
         limits = self._limits
         offset = self._offset
-        arguments: list[tuple[int, str, Json | list[Json]]] = []
+        arguments: list[tuple[int, str, Argument]] = []
         end = at
         while True:
             found = PLAIN_ARGUMENT.match(text, at)
@@ -429,12 +431,12 @@ class Scanner:
             if len(key) > limits.name:
                 break
             if form <= PLAIN_STRINGS:
-                value: Json | list[Json] = literal
+                value: Argument = literal
             elif form == PLAIN_CONSTANT:
                 value = CONSTANTS[literal]
             elif form == PLAIN_LIST:
                 if self.depth + 2 > limits.depth or limits.digits < LONGEST_PLAIN_NUMBER:
-                    # It may be too much for the limits, which then is said where it is.
+                    # It may be too much for a limit: the place of that is found token by token.
                     break
                 value = [_plain_value(item) for item in PLAIN_ITEM.findall(literal)]
             elif len(literal) > limits.digits:
@@ -462,6 +464,8 @@ class Scanner:
                     self._name_end = self._offset + end
                     return self._take_name(name, end + 1)
                 if behind == "=" and text[end + 1] != "=" and name.isidentifier():
+                    if self.depth and self._scan_arguments(at):
+                        return ARGUMENTS
                     self._name_end = self._offset + end
                     return self._take_key(name, end + 1, KEY)
                 if name_surely_ends(name, text[end : end + 2], self.depth):

@@ -22,18 +22,20 @@ from .toolset import Toolset, fold
 # is looked for, since the toolset is asked for letters and digits alone.
 _BEFORE_NAME: Final = re.compile(r"(?:[\W\d_]++|(?:True|False|None|true|false|null)\b)*+")
 _BLANKS: Final = re.compile(r"\ufeff?[ \t\f\r\n]*")
-# What may stand before the place where a block is looked for begins with one of these.
-_AROUND: Final = frozenset("<[`~#/")
-# How an answer can begin that is calls and what may stand around them, as far as a pattern tells: with a bracket,
-# ticks, a marker; or with a name, its "(" and the beginning of an argument, perhaps behind a word that the call is
-# assigned to. Each part takes no less than the scanner does. Repeats are possessive: what they pass over is never what
-# must follow.
+# What may stand before the place where a block is looked for begins with one of these, or is a marker.
+_AROUND: Final = frozenset("[`~#")
+# How an answer can begin that is calls and what may stand around them, as far as a pattern tells, perhaps in a fence:
+# with a bracket or a marker; or with a name, its "(" and the beginning of an argument, perhaps behind a word that the
+# call is assigned to. Each part takes no less than the scanner does. Repeats are possessive: what they pass over is
+# never what must follow.
 _BLANK: Final = r"(?:\s++|\\[\r\n]|#[^\r\n]*+)*+"
 _WORD: Final = r"(?:[^\x00-/:-@\[-^`{-\x7f]++|\\_)++"
-_NAME: Final = rf"{_WORD}(?:(?:\.| ?[-+*/%&|^~<>@!]++ ?| ){_WORD})*+{_BLANK}"
+_NAME: Final = rf"{_WORD}(?:[. ]{_WORD}| ?[-+*/%&|^~<>@!]++ ?{_WORD})*+{_BLANK}"
+# Ticks, and perhaps an info string.
+_FENCE: Final = r"[`~]++(?:[^\r\n]*+[\r\n])?"
 _VALUE: Final = r"(?:[-+.'\"({\[\\\d]|[^\x00-\x7f]|[rRuU]['\"]|(?:True|False|None|true|false|null)\b)"
 _MAY_BEGIN: Final = re.compile(
-    rf"\ufeff?{_BLANK}(?:[\[{{`~\\]|(?=<)(?:{ANY.pattern})|(?:{_WORD}{_BLANK}=(?!=){_BLANK})?{_NAME}\({_BLANK}"
+    rf"\ufeff?{_BLANK}(?:{_FENCE}{_BLANK})?(?:[\[{{<]|(?:{_WORD}{_BLANK}=(?!=){_BLANK})?{_NAME}\({_BLANK}"
     rf"(?:\)|{_VALUE}|{_WORD}{_BLANK}(?:=(?!=)|:{_BLANK}{_VALUE})|{_NAME}\())"
 )
 # What calls can end in, and what may stand behind them.
@@ -59,12 +61,23 @@ def is_prose(answer: str, toolset: Toolset, mentioned: int) -> bool:
     """
     if "(" not in answer and "{" not in answer:
         return True
-    if _ends_as_calls(answer) and (_MAY_BEGIN.match(answer) is not None or may_end_reasoning(answer)):
+    if _ends_as_calls(answer) and (_begins_as_calls(answer) or may_end_reasoning(answer)):
         return False
     if not mentioned:
         return True
     at = end_of(_BLANKS, answer, 0)
-    return not (answer[at : at + 1] in _AROUND or _find_call(answer, at, toolset) >= 0 or may_end_reasoning(answer))
+    if answer[at : at + 1] in _AROUND or ANY.match(answer, at) is not None:
+        return False
+    return _find_call(answer, at, toolset) < 0 and not may_end_reasoning(answer)
+
+
+def _begins_as_calls(answer: str) -> bool:
+    """Whether an answer may begin as calls do, or in a marker."""
+    found = _MAY_BEGIN.match(answer)
+    if found is None:
+        return False
+    at = found.end() - 1
+    return answer[at] != "<" or ANY.match(answer, at) is not None
 
 
 def _ends_as_calls(answer: str) -> bool:
