@@ -1,7 +1,8 @@
 """The command line: `recovery recover` for one answer, `recovery replay` for files of recorded ones.
 
-What is read and counted is `replay`'s; here are the options, the exit statuses and how it looks. `recovery evidence`
-stands in `cli_evidence`. May import: the public names of the package, `cli_evidence`, `replay`, `rows`, `terminal`.
+What is read and counted is `replay`'s; here are the exit statuses and how it looks. `recovery evidence` stands in
+`cli_evidence`. May import: the public names of the package, `cli_evidence`, `cli_options`, `replay`, `rows`,
+`terminal`.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from . import RULES, Allowance, Policy, Toolset, recover
+from . import RULES, recover
 from .cli_evidence import evidence
+from .cli_options import aliases_option, allow_option, policy_of, policy_option, read_tools, tools_option
 from .replay import MOST_KEYS, OTHER_GROUPS, Baseline, Count, Plan, Report, replay
 from .rows import read_toolsets
 from .terminal import FILE, FILE_OR_DASH, Misuse, Terminal, new_table, output, plain, print_line, show_progress
@@ -30,8 +32,6 @@ import click
 # What a shell gives for a process that this signal ended.
 _INTERRUPTED: Final = 128 + 2
 _BROKEN_PIPE: Final = 128 + 13
-
-_PRESETS: Final = {"strict": Policy.strict, "default": Policy.default, "lenient": Policy.lenient}
 
 
 class _Group(click.Group):
@@ -58,22 +58,6 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         ctx.exit()
 
 
-_policy_option = click.option(
-    "--policy",
-    type=click.Choice(list(_PRESETS)),
-    default="default",
-    show_default=True,
-    help="Which steps away from the strict form are allowed.",
-)
-_allow_option = click.option(
-    "--allow",
-    multiple=True,
-    metavar="NAME",
-    type=click.Choice([allowance.value for allowance in Allowance]),
-    help=f"One more, besides the policy's: {', '.join(allowance.value for allowance in Allowance)}. Repeatable.",
-)
-
-
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Show it.")
 def main() -> None:
@@ -95,12 +79,10 @@ main.add_command(evidence)
 
 @main.command("recover")
 @click.argument("answer_file", type=FILE_OR_DASH, default="-")
-@click.option(
-    "--tools", "tools_file", type=FILE, required=True, help="JSON: a list of tools, or an object that holds `tools`."
-)
-@click.option("--aliases", "aliases_file", type=FILE, help="A JSON object: original name to offered name.")
-@_policy_option
-@_allow_option
+@tools_option
+@aliases_option
+@policy_option
+@allow_option
 def _recover(answer_file: str, tools_file: str, aliases_file: str | None, policy: str, allow: tuple[str, ...]) -> None:
     """Read one answer: what was recovered, as JSON.
 
@@ -115,14 +97,14 @@ def _recover(answer_file: str, tools_file: str, aliases_file: str | None, policy
 
     Exit status: 0 recovered, 1 left as text, 2 misuse.
     """
-    tools = _read_tools(tools_file, aliases_file)
+    tools = read_tools(tools_file, aliases_file)
     with click.open_file(answer_file, "rb") as stream:
         raw = stream.read()
     try:
         answer = raw.decode()
     except UnicodeDecodeError as error:
         raise Misuse(f"{answer_file}: no UTF-8: byte 0x{raw[error.start]:02x} at offset {error.start}") from None
-    result = recover(answer, tools, policy=_policy(policy, allow))
+    result = recover(answer, tools, policy=policy_of(policy, allow))
     click.echo(json.dumps(result.to_dict(), indent=2))
     if result.status != "recovered":
         refusal = result.refusal
@@ -130,41 +112,11 @@ def _recover(answer_file: str, tools_file: str, aliases_file: str | None, policy
         raise SystemExit(1)
 
 
-def _policy(preset: str, allow: Iterable[str]) -> Policy:
-    return Policy({*_PRESETS[preset]().allow, *allow})
-
-
-def _read_tools(tools_file: str, aliases_file: str | None) -> Toolset:
-    tools = _read_json(tools_file)
-    aliases: dict[str, Any] = {}
-    if isinstance(tools, dict) and "tools" in tools:
-        tools, aliases = tools["tools"], tools.get("aliases") or {}
-    if not isinstance(tools, list):
-        raise Misuse(f"{tools_file}: expected a list of tools, or an object with `tools`")
-    if aliases_file is not None:
-        given = _read_json(aliases_file)
-        if not isinstance(given, dict):
-            raise Misuse(f"{aliases_file}: expected an object, original name to offered name")
-        aliases = {**aliases, **given}
-    try:
-        return Toolset(tools, aliases=aliases)
-    except (TypeError, ValueError) as error:
-        at_alias = aliases_file is not None and str(error).startswith("aliases")
-        raise Misuse(f"{aliases_file if at_alias else tools_file}: {error}") from None
-
-
-def _read_json(file: str) -> Any:
-    try:
-        return json.loads(Path(file).read_bytes().decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise Misuse(f"{file}: no JSON: {error}") from None
-
-
 @main.command("replay")
 @click.argument("answers", type=FILE_OR_DASH, nargs=-1, required=True)
 @click.option("--toolsets", "toolsets_file", type=FILE, help='JSON lines, `{"id": …, "tools": [...]}`, plain or gzip.')
-@_policy_option
-@_allow_option
+@policy_option
+@allow_option
 @click.option("--by", multiple=True, metavar="FIELD", help="Count by this field of the rows too. Repeatable.")
 @click.option("--out", type=click.Path(dir_okay=False), help="Write one JSON line for each answer: what became of it.")
 @click.option("--baseline", "baseline_file", type=FILE, help="An earlier --out: list every answer that changed.")
@@ -219,7 +171,7 @@ def _replay(  # noqa: PLR0913, PLR0917 - each is an option
     for bad in bad_toolsets:
         print_line(errors, bad)
     protected = tuple((name, value) for name, _, value in (group.partition("=") for group in protect))
-    plan = Plan(_policy(policy, allow), toolsets, by, protected, record=out is not None or baseline is not None)
+    plan = Plan(policy_of(policy, allow), toolsets, by, protected, record=out is not None or baseline is not None)
     report = _run(answers, plan, jobs, baseline, out, errors)
     console = output()
     _print_report(console, report, by)

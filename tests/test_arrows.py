@@ -51,6 +51,7 @@ ORDER = (
     "evidence",
     "evidence_report",
     "terminal",
+    "cli_options",
     "cli_evidence",
     "cli",
     "__main__",
@@ -65,14 +66,16 @@ ON_TOP = {
     "evidence": {"__init__", "leftovers", "rows", "truth"},
     "evidence_report": {"__init__", "evidence", "leftovers"},
     "terminal": set(),
+    "cli_options": {"__init__", "terminal"},
     "cli_evidence": {"__init__", "evidence", "evidence_report", "rows", "terminal"},
-    "cli": {"__init__", "cli_evidence", "replay", "rows", "terminal"},
+    "cli": {"__init__", "cli_evidence", "cli_options", "replay", "rows", "terminal"},
     "__main__": {"cli"},
 }
 
 # What is imported from outside the standard library, by whom. Never by the engine.
 THIRD_PARTY = {
     "terminal": {"click", "rich"},
+    "cli_options": {"click"},
     "cli_evidence": {"click"},
     "cli": {"click"},
 }
