@@ -1,8 +1,8 @@
 """The command line: `recovery recover` for one answer, `recovery replay` for files of recorded ones.
 
-What is read and counted is `replay`'s; here are the exit statuses and how it looks. `recovery evidence` stands in
-`cli_evidence`. May import: the public names of the package, `cli_evidence`, `cli_options`, `replay`, `rows`,
-`terminal`.
+What is read and counted is `replay`'s; here are the exit statuses and how it looks. `recovery evidence` and
+`recovery stream` stand in `cli_evidence` and `cli_stream`. May import: the public names of the package, `cli_evidence`,
+`cli_options`, `cli_stream`, `replay`, `rows`, `terminal`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any, Final
 from . import RULES, recover
 from .cli_evidence import evidence
 from .cli_options import aliases_option, allow_option, policy_of, policy_option, read_tools, tools_option
+from .cli_stream import stream
 from .replay import MOST_KEYS, OTHER_GROUPS, Baseline, Count, Plan, Report, replay
 from .rows import read_toolsets
 from .terminal import FILE, FILE_OR_DASH, Misuse, Terminal, new_table, output, plain, print_line, show_progress
@@ -37,8 +38,8 @@ _BROKEN_PIPE: Final = 128 + 13
 class _Group(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         # An answer may hold characters that the terminal's encoding lacks.
-        for stream in (sys.stdout, sys.stderr):
-            getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
+        for file in (sys.stdout, sys.stderr):
+            getattr(file, "reconfigure", lambda **_: None)(errors="backslashreplace")
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -47,6 +48,9 @@ class _Group(click.Group):
         except BrokenPipeError:
             # Left to click it would be status 1, which says something else here.
             ctx.exit(_BROKEN_PIPE)
+        except OSError as error:
+            # A full disk, for one: a traceback has status 1, which says something else here.
+            raise Misuse(str(error)) from None
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
@@ -69,12 +73,14 @@ def main() -> None:
 
     \b
     recovery recover --tools tools.json answer.txt
+    ask_a_model | recovery stream --tools tools.json
     recovery replay answers.jsonl.gz --toolsets toolsets.jsonl
     recovery evidence answers.jsonl.gz --toolsets toolsets.jsonl --negatives prose.jsonl --out found
     """
 
 
 main.add_command(evidence)
+main.add_command(stream)
 
 
 @main.command("recover")

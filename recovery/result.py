@@ -125,6 +125,10 @@ class Call(Frozen):
         put(self, "arguments", arguments)
         put(self, "span", span)
 
+    def to_dict(self) -> dict[str, Any]:
+        """The call as JSON values."""
+        return {"name": self.name, "written": self.written, "arguments": self.arguments, "span": list(self.span)}
+
 
 class Recovery(Frozen):
     """The result of reading one answer.
@@ -165,10 +169,7 @@ class Recovery(Frozen):
         refusal = self.refusal
         return {
             "status": self.status,
-            "calls": [
-                {"name": call.name, "written": call.written, "arguments": call.arguments, "span": list(call.span)}
-                for call in self.calls
-            ],
+            "calls": [call.to_dict() for call in self.calls],
             "text": self.text,
             "refusal": None
             if refusal is None

@@ -53,6 +53,7 @@ ORDER = (
     "terminal",
     "cli_options",
     "cli_evidence",
+    "cli_stream",
     "cli",
     "__main__",
 )
@@ -68,7 +69,8 @@ ON_TOP = {
     "terminal": set(),
     "cli_options": {"__init__", "terminal"},
     "cli_evidence": {"__init__", "evidence", "evidence_report", "rows", "terminal"},
-    "cli": {"__init__", "cli_evidence", "cli_options", "replay", "rows", "terminal"},
+    "cli_stream": {"__init__", "cli_options", "terminal"},
+    "cli": {"__init__", "cli_evidence", "cli_options", "cli_stream", "replay", "rows", "terminal"},
     "__main__": {"cli"},
 }
 
@@ -77,6 +79,7 @@ THIRD_PARTY = {
     "terminal": {"click", "rich"},
     "cli_options": {"click"},
     "cli_evidence": {"click"},
+    "cli_stream": {"click"},
     "cli": {"click"},
 }
 

@@ -25,6 +25,7 @@ from recovery.replay import Report, replay
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
 CALL = "boil_egg(minutes=4)"
+FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is full")
 
 
 @dataclass
@@ -111,6 +112,15 @@ def test_the_answer_is_read_without_translation(shell: Shell, end: str) -> None:
 def test_a_byte_order_mark_stays_in_the_count(shell: Shell) -> None:
     result = shell("recover", "--tools", "tools.json", "-", stdin=b"\xef\xbb\xbfset_table()")
     assert json.loads(result.out)["calls"][0]["span"] == [1, 12]
+
+
+@FULL
+def test_a_full_disk_is_no_finding() -> None:
+    with Path("/dev/full").open("wb") as full:
+        process = start("recover", "--tools", "examples/tools.json", stdout=full)
+        _, err = process.communicate(b"Hello.")
+    assert (process.returncode, err.count(b"\n")) == (2, 1)
+    assert b"No space left" in err
 
 
 @pytest.mark.parametrize(
@@ -301,9 +311,6 @@ def test_a_protection_of_nothing_is_told(shell: Shell) -> None:
     shell("replay", "answers.jsonl", "--out", "before")
     result = shell("replay", "answers.jsonl", "--baseline", "before", "--protect", "kind=chatt")
     assert result.err == "--protect kind=chatt protects nothing: no answer has it\n"
-
-
-FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is full")
 
 
 @pytest.mark.parametrize(
