@@ -24,7 +24,7 @@ from .cli_options import aliases_option, allow_option, policy_of, policy_option,
 from .cli_stream import stream
 from .replay import MOST_KEYS, OTHER_GROUPS, Baseline, Count, Plan, Report, replay
 from .rows import read_toolsets
-from .terminal import FILE, FILE_OR_DASH, Misuse, Terminal, new_table, output, plain, print_line, show_progress
+from .terminal import FILE, FILE_OR_DASH, Misuse, Terminal, cut, new_table, output, plain, print_line, show_progress
 
 # isort: split
 # Behind `terminal`, which tells what to install where these are missing.
@@ -123,6 +123,13 @@ def _recover(answer_file: str, tools_file: str, aliases_file: str | None, policy
 @click.option("--toolsets", "toolsets_file", type=FILE, help='JSON lines, `{"id": …, "tools": [...]}`, plain or gzip.')
 @policy_option
 @allow_option
+@click.option(
+    "--commit",
+    type=click.Choice(["answer", "call"]),
+    default="answer",
+    show_default=True,
+    help="`call`: read each answer as `recovery stream --commit call` does too, and count premature calls.",
+)
 @click.option("--by", multiple=True, metavar="FIELD", help="Count by this field of the rows too. Repeatable.")
 @click.option("--out", type=click.Path(dir_okay=False), help="Write one JSON line for each answer: what became of it.")
 @click.option("--baseline", "baseline_file", type=FILE, help="An earlier --out: list every answer that changed.")
@@ -140,6 +147,7 @@ def _replay(  # noqa: PLR0913, PLR0917 - each is an option
     toolsets_file: str | None,
     policy: str,
     allow: tuple[str, ...],
+    commit: str,
     by: tuple[str, ...],
     out: str | None,
     baseline_file: str | None,
@@ -156,6 +164,10 @@ def _replay(  # noqa: PLR0913, PLR0917 - each is an option
     recovery replay examples/answers.jsonl --toolsets examples/toolsets.jsonl --by model
     recovery replay answers.jsonl.gz --out before.jsonl
     recovery replay answers.jsonl.gz --allow fence --baseline before.jsonl --protect category=chat
+
+    With --commit call each answer is read in pieces of 4 characters as well, which takes a few times as long, and a
+    call goes out as soon as it has ended. Premature are the calls that are out when the answer turns out to be one that
+    is refused. They stand in a table, by the reason, and in `premature` of --out.
 
     A bad row is reported on standard error with file and line, and never ends the run.
 
@@ -177,10 +189,14 @@ def _replay(  # noqa: PLR0913, PLR0917 - each is an option
     for bad in bad_toolsets:
         print_line(errors, bad)
     protected = tuple((name, value) for name, _, value in (group.partition("=") for group in protect))
-    plan = Plan(policy_of(policy, allow), toolsets, by, protected, record=out is not None or baseline is not None)
+    by_call = commit == "call"
+    record = out is not None or baseline is not None
+    plan = Plan(policy_of(policy, allow), toolsets, by, protected, by_call=by_call, record=record)
     report = _run(answers, plan, jobs, baseline, out, errors)
     console = output()
     _print_report(console, report, by)
+    if by_call:
+        _print_premature(console, report)
     if baseline is not None:
         _print_changes(console, baseline, report)
     bad_rows = report.bad + len(bad_toolsets)
@@ -262,12 +278,27 @@ def _print_report(console: Terminal, report: Report, by: tuple[str, ...]) -> Non
 def _print_reasons(console: Terminal, report: Report) -> None:
     table = new_table(["refused, by reason"], _headings(report), ["the first"])
     for name, count in _by_size(report.tally.reason):
-        place, sentence = report.examples[name]
-        # The reason stands at the beginning of the row.
-        example = plain(place).append("\n").append(plain(sentence.replace(f": {name}:", ":", 1)))
-        example.no_wrap, example.overflow = True, "ellipsis"
-        table.add_row(name, *_numbers(count, report), example)
+        table.add_row(name, *_numbers(count, report), cut(*_example(name, report.examples)))
     console.print(table)
+
+
+def _print_premature(console: Terminal, report: Report) -> None:
+    premature = report.tally.premature
+    calls = sum(count.calls for count in premature.values())
+    print_line(console, f"premature calls: {calls:,} of the {report.tally.total.calls + calls:,} that go out")
+    if not premature:
+        return
+    table = new_table(["premature calls, by reason"], ["calls", *_headings(report)], ["the first"])
+    for name, count in _by_size(premature):
+        example = _example(name, report.premature_examples)
+        table.add_row(name, f"{count.calls:,}", *_numbers(count, report), cut(*example))
+    console.print(table)
+
+
+def _example(name: str, examples: Mapping[str, tuple[str, str]]) -> list[str]:
+    place, sentence = examples[name]
+    # The reason stands at the beginning of the row; what is text has no sentence.
+    return [place, sentence.replace(f": {name}:", ":", 1)] if sentence else [place]
 
 
 def _print_groups(console: Terminal, report: Report, by: tuple[str, ...]) -> None:
