@@ -158,10 +158,10 @@ def ended_calls(envelope: Envelope, policy: Policy, after: int) -> list[Call]:
     """
     calls: list[Call] = []
     reader = envelope._reader
-    if envelope._place == places._BLOCK and reader is not None and not _may_be_taken_back(envelope):
+    if envelope._place == places._BLOCK and reader is not None:
         calls = reader.ended_calls(after)
-        if calls and not _is_allowed_so_far(reader, envelope, policy):
-            return []
+        if calls and (_may_be_taken_back(envelope) or not _is_allowed_so_far(reader, envelope, policy)):
+            calls = []
     # An operator at the beginning of the next line makes an expression of the last block.
     waits = envelope._sign_at >= 0 or (
         envelope._only_blanks and not (envelope._place == places._LINE and envelope.rest()[:1].isidentifier())
@@ -183,7 +183,9 @@ def _is_allowed_so_far(reader: Reader, envelope: Envelope, policy: Policy) -> bo
 
 def _may_be_taken_back(envelope: Envelope) -> bool:
     """Whether what stands before or behind the block that is being read may make text of it, whole as it is."""
-    if envelope.prose or envelope._may_be_info or envelope._sign_at >= 0:
+    if envelope._within_line or envelope._may_be_info or envelope._sign_at >= 0:
+        return True
+    if envelope.prose and not envelope.is_surely_led_to():
         return True
     if envelope._ticks or envelope._begins:
         return envelope._ticks in (1, 2)

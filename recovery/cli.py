@@ -1,7 +1,8 @@
 """The command line: `recovery recover` for one answer, `recovery replay` for files of recorded ones.
 
-What is read and counted is `replay`'s; here are the options, the exit statuses and how it looks. `recovery evidence`
-stands in `cli_evidence`. May import: the public names of the package, `cli_evidence`, `replay`, `rows`, `terminal`.
+What is read and counted is `replay`'s; here are the exit statuses and how it looks. `recovery evidence` and
+`recovery stream` stand in `cli_evidence` and `cli_stream`. May import: the public names of the package, `cli_evidence`,
+`cli_options`, `cli_stream`, `replay`, `rows`, `terminal`.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from . import RULES, Allowance, Policy, Toolset, recover
+from . import RULES, recover
 from .cli_evidence import evidence
+from .cli_options import aliases_option, allow_option, policy_of, policy_option, read_tools, tools_option
+from .cli_stream import stream
 from .replay import MOST_KEYS, OTHER_GROUPS, Baseline, Count, Plan, Report, replay
 from .rows import read_toolsets
-from .terminal import FILE, FILE_OR_DASH, Misuse, Terminal, new_table, output, plain, print_line, show_progress
+from .terminal import FILE, FILE_OR_DASH, Misuse, Terminal, cut, new_table, output, plain, print_line, show_progress
 
 # isort: split
 # Behind `terminal`, which tells what to install where these are missing.
@@ -31,14 +34,12 @@ import click
 _INTERRUPTED: Final = 128 + 2
 _BROKEN_PIPE: Final = 128 + 13
 
-_PRESETS: Final = {"strict": Policy.strict, "default": Policy.default, "lenient": Policy.lenient}
-
 
 class _Group(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         # An answer may hold characters that the terminal's encoding lacks.
-        for stream in (sys.stdout, sys.stderr):
-            getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
+        for file in (sys.stdout, sys.stderr):
+            getattr(file, "reconfigure", lambda **_: None)(errors="backslashreplace")
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -47,6 +48,9 @@ class _Group(click.Group):
         except BrokenPipeError:
             # Left to click it would be status 1, which says something else here.
             ctx.exit(_BROKEN_PIPE)
+        except OSError as error:
+            # A full disk, for one: a traceback has status 1, which says something else here.
+            raise Misuse(str(error)) from None
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
@@ -56,22 +60,6 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         except PackageNotFoundError:
             click.echo("recovery, not installed: run from its source")
         ctx.exit()
-
-
-_policy_option = click.option(
-    "--policy",
-    type=click.Choice(list(_PRESETS)),
-    default="default",
-    show_default=True,
-    help="Which steps away from the strict form are allowed.",
-)
-_allow_option = click.option(
-    "--allow",
-    multiple=True,
-    metavar="NAME",
-    type=click.Choice([allowance.value for allowance in Allowance]),
-    help=f"One more, besides the policy's: {', '.join(allowance.value for allowance in Allowance)}. Repeatable.",
-)
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -85,22 +73,22 @@ def main() -> None:
 
     \b
     recovery recover --tools tools.json answer.txt
+    ask_a_model | recovery stream --tools tools.json
     recovery replay answers.jsonl.gz --toolsets toolsets.jsonl
     recovery evidence answers.jsonl.gz --toolsets toolsets.jsonl --negatives prose.jsonl --out found
     """
 
 
 main.add_command(evidence)
+main.add_command(stream)
 
 
 @main.command("recover")
 @click.argument("answer_file", type=FILE_OR_DASH, default="-")
-@click.option(
-    "--tools", "tools_file", type=FILE, required=True, help="JSON: a list of tools, or an object that holds `tools`."
-)
-@click.option("--aliases", "aliases_file", type=FILE, help="A JSON object: original name to offered name.")
-@_policy_option
-@_allow_option
+@tools_option
+@aliases_option
+@policy_option
+@allow_option
 def _recover(answer_file: str, tools_file: str, aliases_file: str | None, policy: str, allow: tuple[str, ...]) -> None:
     """Read one answer: what was recovered, as JSON.
 
@@ -115,14 +103,14 @@ def _recover(answer_file: str, tools_file: str, aliases_file: str | None, policy
 
     Exit status: 0 recovered, 1 left as text, 2 misuse.
     """
-    tools = _read_tools(tools_file, aliases_file)
+    tools = read_tools(tools_file, aliases_file)
     with click.open_file(answer_file, "rb") as stream:
         raw = stream.read()
     try:
         answer = raw.decode()
     except UnicodeDecodeError as error:
         raise Misuse(f"{answer_file}: no UTF-8: byte 0x{raw[error.start]:02x} at offset {error.start}") from None
-    result = recover(answer, tools, policy=_policy(policy, allow))
+    result = recover(answer, tools, policy=policy_of(policy, allow))
     click.echo(json.dumps(result.to_dict(), indent=2))
     if result.status != "recovered":
         refusal = result.refusal
@@ -130,41 +118,18 @@ def _recover(answer_file: str, tools_file: str, aliases_file: str | None, policy
         raise SystemExit(1)
 
 
-def _policy(preset: str, allow: Iterable[str]) -> Policy:
-    return Policy({*_PRESETS[preset]().allow, *allow})
-
-
-def _read_tools(tools_file: str, aliases_file: str | None) -> Toolset:
-    tools = _read_json(tools_file)
-    aliases: dict[str, Any] = {}
-    if isinstance(tools, dict) and "tools" in tools:
-        tools, aliases = tools["tools"], tools.get("aliases") or {}
-    if not isinstance(tools, list):
-        raise Misuse(f"{tools_file}: expected a list of tools, or an object with `tools`")
-    if aliases_file is not None:
-        given = _read_json(aliases_file)
-        if not isinstance(given, dict):
-            raise Misuse(f"{aliases_file}: expected an object, original name to offered name")
-        aliases = {**aliases, **given}
-    try:
-        return Toolset(tools, aliases=aliases)
-    except (TypeError, ValueError) as error:
-        at_alias = aliases_file is not None and str(error).startswith("aliases")
-        raise Misuse(f"{aliases_file if at_alias else tools_file}: {error}") from None
-
-
-def _read_json(file: str) -> Any:
-    try:
-        return json.loads(Path(file).read_bytes().decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise Misuse(f"{file}: no JSON: {error}") from None
-
-
 @main.command("replay")
 @click.argument("answers", type=FILE_OR_DASH, nargs=-1, required=True)
 @click.option("--toolsets", "toolsets_file", type=FILE, help='JSON lines, `{"id": …, "tools": [...]}`, plain or gzip.')
-@_policy_option
-@_allow_option
+@policy_option
+@allow_option
+@click.option(
+    "--commit",
+    type=click.Choice(["answer", "call"]),
+    default="answer",
+    show_default=True,
+    help="`call`: read each answer as `recovery stream --commit call` does too, and count premature calls.",
+)
 @click.option("--by", multiple=True, metavar="FIELD", help="Count by this field of the rows too. Repeatable.")
 @click.option("--out", type=click.Path(dir_okay=False), help="Write one JSON line for each answer: what became of it.")
 @click.option("--baseline", "baseline_file", type=FILE, help="An earlier --out: list every answer that changed.")
@@ -182,6 +147,7 @@ def _replay(  # noqa: PLR0913, PLR0917 - each is an option
     toolsets_file: str | None,
     policy: str,
     allow: tuple[str, ...],
+    commit: str,
     by: tuple[str, ...],
     out: str | None,
     baseline_file: str | None,
@@ -198,6 +164,10 @@ def _replay(  # noqa: PLR0913, PLR0917 - each is an option
     recovery replay examples/answers.jsonl --toolsets examples/toolsets.jsonl --by model
     recovery replay answers.jsonl.gz --out before.jsonl
     recovery replay answers.jsonl.gz --allow fence --baseline before.jsonl --protect category=chat
+
+    With --commit call each answer is read in pieces of 4 characters as well, which takes a few times as long, and a
+    call goes out as soon as it has ended. Premature are the calls that are out when the answer turns out to be one that
+    is refused. They stand in a table, by the reason, and in `premature` of --out.
 
     A bad row is reported on standard error with file and line, and never ends the run.
 
@@ -219,10 +189,14 @@ def _replay(  # noqa: PLR0913, PLR0917 - each is an option
     for bad in bad_toolsets:
         print_line(errors, bad)
     protected = tuple((name, value) for name, _, value in (group.partition("=") for group in protect))
-    plan = Plan(_policy(policy, allow), toolsets, by, protected, record=out is not None or baseline is not None)
+    by_call = commit == "call"
+    record = out is not None or baseline is not None
+    plan = Plan(policy_of(policy, allow), toolsets, by, protected, by_call=by_call, record=record)
     report = _run(answers, plan, jobs, baseline, out, errors)
     console = output()
     _print_report(console, report, by)
+    if by_call:
+        _print_premature(console, report)
     if baseline is not None:
         _print_changes(console, baseline, report)
     bad_rows = report.bad + len(bad_toolsets)
@@ -304,12 +278,27 @@ def _print_report(console: Terminal, report: Report, by: tuple[str, ...]) -> Non
 def _print_reasons(console: Terminal, report: Report) -> None:
     table = new_table(["refused, by reason"], _headings(report), ["the first"])
     for name, count in _by_size(report.tally.reason):
-        place, sentence = report.examples[name]
-        # The reason stands at the beginning of the row.
-        example = plain(place).append("\n").append(plain(sentence.replace(f": {name}:", ":", 1)))
-        example.no_wrap, example.overflow = True, "ellipsis"
-        table.add_row(name, *_numbers(count, report), example)
+        table.add_row(name, *_numbers(count, report), cut(*_example(name, report.examples)))
     console.print(table)
+
+
+def _print_premature(console: Terminal, report: Report) -> None:
+    premature = report.tally.premature
+    calls = sum(count.calls for count in premature.values())
+    print_line(console, f"premature calls: {calls:,} of the {report.tally.total.calls + calls:,} that go out")
+    if not premature:
+        return
+    table = new_table(["premature calls, by reason"], ["calls", *_headings(report)], ["the first"])
+    for name, count in _by_size(premature):
+        example = _example(name, report.premature_examples)
+        table.add_row(name, f"{count.calls:,}", *_numbers(count, report), cut(*example))
+    console.print(table)
+
+
+def _example(name: str, examples: Mapping[str, tuple[str, str]]) -> list[str]:
+    place, sentence = examples[name]
+    # The reason stands at the beginning of the row; what is text has no sentence.
+    return [place, sentence.replace(f": {name}:", ":", 1)] if sentence else [place]
 
 
 def _print_groups(console: Terminal, report: Report, by: tuple[str, ...]) -> None:

@@ -125,6 +125,8 @@ class Envelope:
     _only_blanks = False
     # Words stand before the last block on its line, and end no sentence.
     _in_sentence = False
+    # What `is_surely_led_to` says of the block that is being read, once it was asked.
+    _is_led: bool | None = None
     # Where the words begin that may stand before the next block: behind a block, or what is hidden.
     _words_at = 0
     # Where a turn token stands that the answer begins with, or -1.
@@ -438,6 +440,7 @@ class Envelope:
 
     def _begin_block(self) -> bool:
         self.parsed = self._only_blanks = False
+        self._is_led = None
         at = self._base + self._at
         reader = Reader(self._toolset, self._limits, at)
         if self.block_at < 0 and not self.prose:
@@ -615,6 +618,15 @@ class Envelope:
             self._commit(Refusal(Reason.OPERATOR, Span(begin + sign[0], begin + sign[1])))
         self._in_sentence = self._begins != "" and prose.is_unfinished(before)
         return sign is None
+
+    def is_surely_led_to(self) -> bool:
+        """Whether, whatever follows the block that is being read, the words before leave it what it is. Asked once."""
+        if self._is_led is None:
+            before = self._before(self._start)
+            line = prose.last_line(before)
+            apart = prose.opens_bracket(line) or prose.sign_at_end(line) or prose.is_unfinished(before)
+            self._is_led = not (prose.takes_back(line) or (apart and not self._ticks))
+        return self._is_led
 
     def _before(self, at: int) -> str:
         """The text before this place of the answer, as far as words reach, and back to what is no prose."""

@@ -124,10 +124,16 @@ class Reader:
         if builder is None or builder.refusal is not None:
             return []
         calls = builder.calls
-        end = begin = len(calls) - (self._last in _MAY_GO_ON or builder.printing)
+        end = len(calls)
+        if end and (self._last in _MAY_GO_ON or builder.printing):
+            # With it all calls of the same object of JSON: they have one span.
+            span = calls[-1].span
+            while end and calls[end - 1].span == span:
+                end -= 1
+        begin = end
         while begin > 0 and calls[begin - 1].span.start >= after:
             begin -= 1
-        return calls[begin:end] if end > 0 else []
+        return calls[begin:end]
 
     def text_until(self) -> int:
         """Up to where all that was fed is text, where no call is read here: what may be a marker is not."""

@@ -20,7 +20,7 @@ from functools import partial
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
-from . import Policy, Recovery
+from . import Call, Policy, Recovery
 from .rows import (
     BadRow,
     BadRowError,
@@ -28,6 +28,7 @@ from .rows import (
     Line,
     Toolsets,
     attempt,
+    commit_row,
     read_id,
     read_lines,
     read_row,
@@ -49,7 +50,8 @@ MOST_KEYS: Final = 20
 class Outcome(NamedTuple):
     """What recovery did to one answer: what is counted, written and compared of it, and no more.
 
-    `reason` is empty where nothing was refused; `sentence` explains the first refusal of a reason in its chunk.
+    `reason` is empty where nothing was refused; `sentence` explains the first refusal of a reason in its chunk, and the
+    first with a premature call. `premature` counts the calls that went out before the answer turned out to have none.
     `record` is the row of `--out`, `fingerprint` what a baseline keeps of it.
     """
 
@@ -64,6 +66,7 @@ class Outcome(NamedTuple):
     calls: int
     used: tuple[str, ...]
     lacking: str
+    premature: int
     sentence: str
     record: str
     fingerprint: bytes
@@ -78,22 +81,24 @@ class Plan:
     by: tuple[str, ...] = ()
     # Field and value; an answer that any of them fits is protected.
     protect: tuple[tuple[str, str], ...] = ()
+    # Whether to read each answer as a stream too, one that commits by call.
+    by_call: bool = False
     # Whether somebody wants `Outcome.record` and `fingerprint`: they cost time.
     record: bool = False
 
 
 @dataclass(slots=True)
 class Count:
-    """Answers, how often they occurred (`seen`), and the calls recovered from them."""
+    """Answers, how often they occurred (`seen`), and the calls of them: recovered ones, or premature ones."""
 
     answers: int = 0
     occurrences: int = 0
     calls: int = 0
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: Outcome, calls: int) -> None:
         self.answers += 1
         self.occurrences += 1 if outcome.seen is None else outcome.seen
-        self.calls += outcome.calls
+        self.calls += calls
 
 
 def _counts() -> defaultdict[str, Count]:
@@ -102,24 +107,32 @@ def _counts() -> defaultdict[str, Count]:
 
 @dataclass(slots=True)
 class Tally:
-    """The counts of all answers or of one group. `used` has the key "" for calls that took no allowance."""
+    """The counts of all answers or of one group.
+
+    `used` has the key "" for calls that took no allowance; `premature` counts by reason, or by status where there is
+    none.
+    """
 
     total: Count = field(default_factory=Count)
     status: defaultdict[str, Count] = field(default_factory=_counts)
     reason: defaultdict[str, Count] = field(default_factory=_counts)
     used: defaultdict[str, Count] = field(default_factory=_counts)
     lacking: defaultdict[str, Count] = field(default_factory=_counts)
+    premature: defaultdict[str, Count] = field(default_factory=_counts)
 
     def add(self, outcome: Outcome) -> None:
-        self.total.add(outcome)
-        self.status[outcome.status].add(outcome)
+        calls = outcome.calls
+        self.total.add(outcome, calls)
+        self.status[outcome.status].add(outcome, calls)
         if outcome.reason:
-            self.reason[outcome.reason].add(outcome)
+            self.reason[outcome.reason].add(outcome, calls)
         if outcome.lacking:
-            self.lacking[outcome.lacking].add(outcome)
-        if outcome.calls:
+            self.lacking[outcome.lacking].add(outcome, calls)
+        if calls:
             for allowance in outcome.used or ("",):
-                self.used[allowance].add(outcome)
+                self.used[allowance].add(outcome, calls)
+        if outcome.premature:
+            self.premature[outcome.reason or outcome.status].add(outcome, outcome.premature)
 
 
 class Change(NamedTuple):
@@ -140,11 +153,16 @@ class Change(NamedTuple):
 
 @dataclass(slots=True)
 class Report:
-    """What a run found. `examples` holds, by reason, the place and the sentence of the first refusal."""
+    """What a run found.
+
+    `examples` holds, by reason, the place and the sentence of the first refusal; `premature_examples` by the keys of
+    `Tally.premature`, of the first answer that had a premature call.
+    """
 
     tally: Tally = field(default_factory=Tally)
     groups: dict[tuple[str, ...], Tally] = field(default_factory=dict)
     examples: dict[str, tuple[str, str]] = field(default_factory=dict)
+    premature_examples: dict[str, tuple[str, str]] = field(default_factory=dict)
     # By `FIELD=VALUE`, so that a group which protects nothing can be told.
     protected: dict[str, int] = field(default_factory=dict)
     has_occurrences: bool = False
@@ -153,8 +171,11 @@ class Report:
     def add(self, outcome: Outcome, by: tuple[str, ...]) -> None:
         self.tally.add(outcome)
         self.has_occurrences |= outcome.seen is not None
-        if outcome.reason and outcome.reason not in self.examples:
-            self.examples[outcome.reason] = f"{outcome.file}:{outcome.line}", outcome.sentence
+        example = f"{outcome.file}:{outcome.line}", outcome.sentence
+        if outcome.reason:
+            self.examples.setdefault(outcome.reason, example)
+        if outcome.premature:
+            self.premature_examples.setdefault(outcome.reason or outcome.status, example)
         for name in outcome.protected:
             self.protected[name] += 1
         if by:
@@ -299,7 +320,7 @@ class _Replayer:
 
     def run(self, chunk: _Chunk) -> _Outcomes:
         outcomes: _Outcomes = []
-        explained: set[str] = set()
+        explained: set[tuple[str, bool]] = set()
         for line in chunk:
             if isinstance(line, BadRow):
                 outcomes.append(line)
@@ -307,16 +328,19 @@ class _Replayer:
             outcomes.append(attempt(line, partial(self._replay, line, explained)))
         return outcomes
 
-    def _replay(self, line: Line, explained: set[str]) -> Outcome:
+    def _replay(self, line: Line, explained: set[tuple[str, bool]]) -> Outcome:
         plan, row = self._plan, read_row(line.raw)
         id_, text, seen = read_id(row.get("id")), read_text(row), read_seen(row)
         tools = self._toolsets.of(row)
         result = recover_row(line, text, tools, plan.policy)
+        premature = _premature(commit_row(line, text, tools, plan.policy), result) if plan.by_call else None
         refusal, sentence = result.refusal, ""
-        if refusal is not None and refusal.reason not in explained:
-            explained.add(refusal.reason)
-            sentence = refusal.explain(text).partition("\n")[0]
-        record = _record(line, id_, result) if plan.record else None
+        if refusal is not None:
+            kinds = {(refusal.reason.value, False), (refusal.reason.value, bool(premature))}
+            if not kinds <= explained:
+                explained |= kinds
+                sentence = refusal.explain(text).partition("\n")[0]
+        record = _record(line, id_, result, premature) if plan.record else None
         return Outcome(
             file=line.file,
             line=line.number,
@@ -329,14 +353,22 @@ class _Replayer:
             calls=len(result.calls),
             used=tuple(sorted(result.used)),
             lacking="" if refusal is None else " + ".join(sorted(refusal.allowances)),
+            premature=len(premature or ()),
             sentence=sentence,
             record="" if record is None else json.dumps(record),
             fingerprint=b"" if record is None else _fingerprint(record),
         )
 
 
-def _record(line: Line, id_: Id | None, result: Recovery) -> dict[str, Any]:
-    """The row of `--out`."""
+def _premature(committed: Iterable[Call], result: Recovery) -> list[Call]:
+    """Of the calls that went out, those that the result does not have."""
+    # By what is written of them, so that each is looked at once: calls of one JSON object share their span.
+    recovered = {json.dumps(call.to_dict()) for call in result.calls}
+    return [call for call in committed if json.dumps(call.to_dict()) not in recovered]
+
+
+def _record(line: Line, id_: Id | None, result: Recovery, premature: list[Call] | None) -> dict[str, Any]:
+    """The row of `--out`, which has `premature` where it was looked for."""
     given = result.to_dict()
     refusal = given["refusal"] or {}
     return {
@@ -348,6 +380,7 @@ def _record(line: Line, id_: Id | None, result: Recovery) -> dict[str, Any]:
         "span": refusal.get("span"),
         "allowances": refusal.get("allowances", []),
         **{name: given[name] for name in ("calls", "used", "rules")},
+        **({} if premature is None else {"premature": [call.to_dict() for call in premature]}),
     }
 
 

@@ -127,6 +127,10 @@ class Call(Frozen):
         _put_arguments(self, arguments)
         _put_span(self, span)
 
+    def to_dict(self) -> dict[str, Any]:
+        """The call as JSON values."""
+        return {"name": self.name, "written": self.written, "arguments": self.arguments, "span": list(self.span)}
+
 
 _put_name, _put_written, _put_arguments, _put_span = setters(Call)
 
@@ -169,10 +173,7 @@ class Recovery(Frozen):
         refusal = self.refusal
         return {
             "status": self.status,
-            "calls": [
-                {"name": call.name, "written": call.written, "arguments": call.arguments, "span": list(call.span)}
-                for call in self.calls
-            ],
+            "calls": [call.to_dict() for call in self.calls],
             "text": self.text,
             "refusal": None
             if refusal is None

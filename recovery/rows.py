@@ -11,11 +11,12 @@ import gzip
 import json
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from reprlib import Repr
 from typing import Any, Final, NamedTuple, TypeVar
 
-from . import Policy, Recovery, Toolset, recover
+from . import Call, Policy, Recovery, Stream, Toolset, recover
 
 _T = TypeVar("_T")
 
@@ -26,6 +27,8 @@ Id = str | int
 _ROW_BYTES: Final = 64 * 1024 * 1024
 # Toolsets that stand in the rows themselves: neighbours often share one.
 _RECENT_TOOLSETS: Final = 16
+# Characters of a token, as models write them, or a little less.
+_DELTA: Final = 4
 
 # What stands in a row, for a message: bounded in length and depth, but an id whole.
 _short: Final = Repr()
@@ -89,8 +92,24 @@ def attempt(line: Line, read: Callable[[], _T]) -> _T | BadRow:
 
 def recover_row(line: Line, text: str, tools: Toolset, policy: Policy) -> Recovery:
     """What `recover` gives. Where that raises it is not the row's fault, so no bad row but a RuntimeError naming it."""
-    try:
+    with _naming(line):
         return recover(text, tools, policy=policy)
+
+
+def commit_row(line: Line, text: str, tools: Toolset, policy: Policy) -> tuple[Call, ...]:
+    """The calls that have gone out when a `Stream` that commits by call has read all. Raises as `recover_row` does."""
+    with _naming(line):
+        stream = Stream(tools, policy=policy, commit="call", make_id=str)
+        for at in range(0, len(text), _DELTA):
+            stream.feed(text[at : at + _DELTA])
+        stream.close()
+        return stream.committed
+
+
+@contextmanager
+def _naming(line: Line) -> Iterator[None]:
+    try:
+        yield
     except Exception as error:
         raise RuntimeError(f"{line.file}:{line.number}: reading this answer raised, and none may") from error
 

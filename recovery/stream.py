@@ -280,7 +280,7 @@ class Stream:
             texts.append((begin + done, text[done : gone.start]))
             done = gone.end
             self._begins_line = True
-        if self._committed_to > begin + done:
+        if begin + done < self._committed_to <= until:
             # Calls that have gone out, of a block that turned out to be none.
             texts.append((begin + done, text[done : max(done, self._committed_from - begin)]))
             done = self._committed_to - begin

@@ -85,3 +85,10 @@ def print_line(console: Console, line: object, style: str = "") -> None:
 def plain(value: object) -> Text:
     """Text that is shown as it is: no markup, no control characters."""
     return Text("".join(character if character.isprintable() else "\ufffd" for character in str(value)))
+
+
+def cut(*lines: str) -> Text:
+    """Lines of one cell, each cut off where the cell ends."""
+    cell = Text("\n").join(map(plain, lines))
+    cell.no_wrap, cell.overflow = True, "ellipsis"
+    return cell

@@ -58,7 +58,9 @@ ORDER = (
     "evidence",
     "evidence_report",
     "terminal",
+    "cli_options",
     "cli_evidence",
+    "cli_stream",
     "cli",
     "__main__",
 )
@@ -78,15 +80,19 @@ ON_TOP = {
     "evidence": {"__init__", "leftovers", "rows", "truth"},
     "evidence_report": {"__init__", "evidence", "leftovers"},
     "terminal": set(),
+    "cli_options": {"__init__", "terminal"},
     "cli_evidence": {"__init__", "evidence", "evidence_report", "rows", "terminal"},
-    "cli": {"__init__", "cli_evidence", "replay", "rows", "terminal"},
+    "cli_stream": {"__init__", "cli_options", "terminal"},
+    "cli": {"__init__", "cli_evidence", "cli_options", "cli_stream", "replay", "rows", "terminal"},
     "__main__": {"cli"},
 }
 
 # What is imported from outside the standard library, by whom. Never by the engine.
 THIRD_PARTY = {
     "terminal": {"click", "rich"},
+    "cli_options": {"click"},
     "cli_evidence": {"click"},
+    "cli_stream": {"click"},
     "cli": {"click"},
 }
 

@@ -25,6 +25,7 @@ from recovery.replay import Report, replay
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
 CALL = "boil_egg(minutes=4)"
+FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is full")
 
 
 @dataclass
@@ -111,6 +112,15 @@ def test_the_answer_is_read_without_translation(shell: Shell, end: str) -> None:
 def test_a_byte_order_mark_stays_in_the_count(shell: Shell) -> None:
     result = shell("recover", "--tools", "tools.json", "-", stdin=b"\xef\xbb\xbfset_table()")
     assert json.loads(result.out)["calls"][0]["span"] == [1, 12]
+
+
+@FULL
+def test_a_full_disk_is_no_finding() -> None:
+    with Path("/dev/full").open("wb") as full:
+        process = start("recover", "--tools", "examples/tools.json", stdout=full)
+        _, err = process.communicate(b"Hello.")
+    assert (process.returncode, err.count(b"\n")) == (2, 1)
+    assert b"No space left" in err
 
 
 @pytest.mark.parametrize(
@@ -200,6 +210,37 @@ def test_the_table_says_what_became_of_the_answers(shell: Shell) -> None:
     assert rows["none"] == ["1", "1"]
     assert "line 1, column 2: an operator makes this an expression" in result.out
     assert max(map(len, result.out.splitlines())) <= 120
+
+
+def test_premature_calls_have_a_table_of_their_own(shell: Shell) -> None:
+    ends_early: dict[str, Any] = {"text": f"[{CALL}, set_table(", "seen": 2}
+    file = write("answers.jsonl", [*ROWS, ends_early, {"text": f"[{CALL}, set_table(), {CALL}*2]"}])
+    result = shell("replay", file, "--commit", "call", "--out", "out")
+    assert (result.status, result.err) == (0, "")
+    table = result.out[result.out.index("premature calls: ") :]
+    assert table.startswith("premature calls: 3 of the 5 that go out\n")
+    found = cells(table)
+    assert found["premature calls, by reason"] == ["calls", "answers", "share", "occurrences", "the first"]
+    assert found["operator"] == ["2", "1", "16.7%", "1", "answers.jsonl:6"]
+    assert found["truncated"] == ["1", "1", "16.7%", "2", "answers.jsonl:5"]
+    assert "line 1, column 33: the answer ends inside a call" in table
+    assert max(map(len, table.splitlines())) <= 120
+    records = [json.loads(line) for line in Path("out").read_text(encoding="utf-8").splitlines()]
+    assert [len(record["premature"]) for record in records] == [0, 0, 0, 0, 1, 2]
+    assert "premature" not in shell("replay", file).out
+
+
+def test_no_premature_calls_are_told_too(shell: Shell) -> None:
+    result = shell("replay", write("answers.jsonl", ROWS), "--commit", "call")
+    assert result.out.endswith("premature calls: 0 of the 2 that go out\n")
+
+
+def test_premature_calls_of_an_answer_that_is_text_in_the_end(shell: Shell) -> None:
+    call = '[{"name": "set_table", "arguments": {}}]'
+    rows = [{"text": f'```{call}```\nlay("",)\n{call}'}]
+    result = shell("replay", write("answers.jsonl", rows), "--policy", "lenient", "--commit", "call")
+    assert cells(result.out)["left as text"] == ["1", "100.0%"]
+    assert cells(result.out)["text"] == ["1", "1", "100.0%", "answers.jsonl:1"]
 
 
 def test_occurrences_are_shown_where_a_row_has_them(shell: Shell) -> None:
@@ -301,9 +342,6 @@ def test_a_protection_of_nothing_is_told(shell: Shell) -> None:
     shell("replay", "answers.jsonl", "--out", "before")
     result = shell("replay", "answers.jsonl", "--baseline", "before", "--protect", "kind=chatt")
     assert result.err == "--protect kind=chatt protects nothing: no answer has it\n"
-
-
-FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is full")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from recovery import Policy, Recovery, Toolset, replay
+from recovery import Event, Policy, Recovery, Stream, Toolset, replay
 from recovery.rows import BadRow, read_toolsets
 
 TOOLS = ["boil_egg", "set_table"]
@@ -134,6 +134,79 @@ def test_a_field_that_always_differs_makes_no_endless_table(tmp_path: Path) -> N
     groups = Run(write(tmp_path / "answers.jsonl", rows), by=("number",)).report.groups
     assert len(groups) == 1_001
     assert groups[replay.OTHER_GROUPS,].total.answers == 100
+
+
+# Calls that go out one by one
+
+PREMATURE: list[dict[str, Any]] = [
+    *ROWS,
+    {"id": "g", "text": f"[{CALL}, set_table("},
+    {"id": "h", "text": f"[{CALL}, set_table(), boil_egg(minutes=2*2)]", "seen": 3},
+    {"id": "i", "text": f"[{CALL}, set_table(plates="},
+    {"id": "j", "text": f"[{CALL}, {CALL}]"},
+    # Two calls of one span, which is that of the object.
+    {"id": "k", "text": '[{"name": "set_table", "arguments": {}}, {"name": "boil_egg", "arguments": {}}]'},
+]
+
+
+def test_premature_calls_are_counted_by_the_reason_of_the_refusal(tmp_path: Path) -> None:
+    file = write(tmp_path / "answers.jsonl", PREMATURE)
+    run = Run(file, policy=Policy({"json"}), by_call=True)
+    assert run.report.tally.premature == {
+        "truncated": replay.Count(answers=2, occurrences=2, calls=2),
+        "operator": replay.Count(answers=1, occurrences=3, calls=2),
+    }
+    records = {record["id"]: record for record in map(json.loads, run.records)}
+    assert {id_: len(record["premature"]) for id_, record in records.items() if record["premature"]} == {
+        "g": 1,
+        "h": 2,
+        "i": 1,
+    }
+    assert records["g"]["premature"] == [
+        {"name": "boil_egg", "written": "boil_egg", "arguments": {"minutes": 4}, "span": [1, 20]}
+    ]
+    assert records["g"]["calls"] == []
+
+
+def test_nothing_else_changes_by_it_and_it_is_off(tmp_path: Path) -> None:
+    file = write(tmp_path / "answers.jsonl", PREMATURE)
+    off, on = Run(file), Run(file, by_call=True)
+    assert off.report.tally.premature == {}
+    assert off.report.examples == on.report.examples
+    assert [{**json.loads(record), "premature": []} for record in off.records] == [
+        {**json.loads(record), "premature": []} for record in on.records
+    ]
+    assert not any("premature" in record for record in off.records)
+    run = Run(file, by_call=True, baseline=off.write(tmp_path / "before.jsonl"))
+    assert run.baseline is not None
+    assert run.baseline.changes == []
+
+
+def test_the_example_of_a_premature_call_is_the_first_answer_that_had_one(tmp_path: Path) -> None:
+    # Not the first operator, nor the first of its chunk; and one in a later chunk does not take its place.
+    calls: list[dict[str, Any]] = [{"text": CALL}] * 300
+    file = write(tmp_path / "answers.jsonl", [*ROWS, *calls, *PREMATURE, *calls, *PREMATURE])
+    report = Run(file, by_call=True).report
+    assert report.examples["operator"][0] == f"{file}:3"
+    place, sentence = report.premature_examples["operator"]
+    assert place == f"{file}:314"
+    assert sentence.startswith("line 1, column 54: operator: ")
+    assert report.premature_examples["truncated"][0] == f"{file}:313"
+
+
+def test_the_stream_gets_small_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fed: list[str] = []
+
+    class Noting(Stream):
+        __slots__ = ()
+
+        def feed(self, delta: str) -> list[Event]:
+            fed.append(delta)
+            return super().feed(delta)
+
+    monkeypatch.setattr("recovery.rows.Stream", Noting)
+    Run(write(tmp_path / "answers.jsonl", [{"text": "set_table()"}, {"text": ""}]), by_call=True)
+    assert fed == ["set_", "tabl", "e()"]
 
 
 # Rows
@@ -462,7 +535,7 @@ def test_what_is_no_baseline_is_the_callers_mistake(tmp_path: Path, row: str) ->
 def many(count: int) -> Iterator[dict[str, Any]]:
     """Rows of every outcome in uneven turns, each with a text of its own."""
     for number in range(count):
-        row = ROWS[number * number % len(ROWS)]
+        row = PREMATURE[number * number % len(PREMATURE)]
         yield {"id": number, "text": f"{row['text']}{' ' * (number % 7)}", "kind": row["id"]}
 
 
@@ -471,7 +544,7 @@ def test_two_processes_give_what_one_gives(tmp_path: Path) -> None:
     with first.open("ab") as file:
         file.write(b"no\n" * 300)
     second = write(tmp_path / "second.jsonl", many(700))
-    one, two = (Run(first, second, jobs=jobs, by=("kind",)) for jobs in (1, 2))
+    one, two = (Run(first, second, jobs=jobs, by=("kind",), by_call=True) for jobs in (1, 2))
     assert len(one.records) == 2_200
     assert two.records == one.records
     assert two.bad == one.bad
@@ -521,14 +594,15 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     assert large < small + 250_000
 
 
-def test_an_engine_that_raises_is_no_bad_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def recover(*_: object, **__: object) -> Recovery:
+@pytest.mark.parametrize("part", ["recover", "Stream"])
+def test_an_engine_that_raises_is_no_bad_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str) -> None:
+    def raising(*_: object, **__: object) -> Recovery:
         raise RecursionError
 
-    monkeypatch.setattr("recovery.rows.recover", recover)
+    monkeypatch.setattr(f"recovery.rows.{part}", raising)
     file = write(tmp_path / "answers.jsonl", ROWS)
     with pytest.raises(RuntimeError, match=r"answers\.jsonl:1: reading this answer raised"):
-        Run(file)
+        Run(file, by_call=True)
 
 
 def test_what_is_too_deep_to_handle_is_a_bad_row(tmp_path: Path) -> None:

@@ -121,6 +121,10 @@ def test_text_is_out_as_soon_as_nothing_can_make_it_a_call(policy: Policy, fed: 
         (LENIENT, "One:\nf(x=1)\n[|"),
         (DEFAULT, "One:\nf(x=1);"),
         (LENIENT, "One:\nf(x=1);|"),
+        (LENIENT, "One:\nf(x=1);| g()|"),
+        # What leads to it may take it back.
+        (LENIENT, "2 +\nf(x=1); g()"),
+        (LENIENT, "Do not call this:\nf(x=1); g()"),
         (LENIENT, "```\nf(x=1)\ng(|x=2)\n```|"),
         (LENIENT, "```\nf(x=1)\n```\nT|wo."),
         (LENIENT, "<tool_call>[f(x=1),| g(x=2)]</tool_call>|"),
@@ -159,6 +163,8 @@ def test_nothing_is_lost_or_given_out_twice_where_calls_go_out_early(
     assert stream.committed == tuple(calls)
     if tuple(calls) == result.calls:
         assert text_of(events) == result.text
+    # But where reasoning ends behind calls that were out, all calls are the result's.
+    assert not result.calls or tuple(calls) == result.calls or result.used & {Allowance.REASONING}
     # Every character is in the text, or on the lines of a block of which calls went out.
     rest = text_of(events)
     assert is_part(rest, answer)
@@ -171,6 +177,16 @@ def is_part(part: str, text: str) -> bool:
     """Whether the text becomes this where characters are dropped."""
     characters = iter(text)
     return all(character in characters for character in part)
+
+
+@pytest.mark.parametrize("size", [1, 4, 99])
+def test_all_calls_of_one_object_go_out_when_it_has_ended(size: int) -> None:
+    part = '{"name": "f", "arguments": {"x": 1}}'
+    text = f'{{"tool_calls": [{part}, {part}]}}\n{part}'
+    stream = Stream(OFFERED, policy=LENIENT, commit="call")
+    events_of(stream, [text[at : at + size] for at in range(0, len(text), size)])
+    assert len(stream.committed) == 3
+    assert stream.committed == stream.result.calls
 
 
 def test_calls_that_were_out_stay_out_and_the_rest_is_text() -> None:
