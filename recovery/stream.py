@@ -80,6 +80,8 @@ class Stream:
         "_answer",
         "_awaited",
         "_begins_line",
+        "_beside",
+        "_blocks",
         "_by_call",
         "_committed",
         "_committed_from",
@@ -90,6 +92,7 @@ class Stream:
         "_held_from",
         "_holds",
         "_holds_blanks",
+        "_known",
         "_lost",
         "_make_id",
         "_most",
@@ -132,8 +135,12 @@ class Stream:
         self._held_from = 0
         self._holds_blanks = False
         self._begins_line = True
-        # Whether nothing can be recovered of what was walked over so far.
+        # Whether nothing can be recovered of what was walked over so far; of how many blocks of which list that was
+        # asked, and whether prose and other blocks stood beside them then.
         self._lost = False
+        self._known = 0
+        self._blocks = self._envelope.blocks
+        self._beside = (False, False)
         # The signs before which there is nothing to walk over, whether anything is held until then, and how much of the
         # answer can wait for them: what is beyond the limit has to be said.
         self._awaited: re.Pattern[str] | None = None
@@ -208,7 +215,11 @@ class Stream:
         self._walked = len(self._answer)
         if envelope.over:
             self._most = inf
-        self._lost = envelope.over or not may_recover(envelope, self._policy)
+        blocks, beside = envelope.blocks, (envelope.prose, len(envelope.blocks) > 1)
+        if blocks is not self._blocks or beside != self._beside:
+            self._blocks, self._beside, self._known = blocks, beside, 0
+        self._lost = envelope.over or not may_recover(envelope, self._policy, self._known)
+        self._known = len(blocks)
 
     def _events(self, texts: list[tuple[int, str]], calls: list[Call]) -> list[Event]:
         """Texts, each with its place in the answer, and calls, in the order in which they stand there."""

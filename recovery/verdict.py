@@ -94,10 +94,11 @@ def leave(answer: str, toolset: Toolset) -> Recovery:
     return Recovery("text" if refusal is None else "refused", answer, (), refusal)
 
 
-def may_recover(envelope: Envelope, policy: Policy) -> bool:
+def may_recover(envelope: Envelope, policy: Policy, known: int) -> bool:
     """Whether the answer, as far as the envelope has walked over it, may still be recovered.
 
-    Where not, it takes the end of reasoning to change that, since nothing that stands before counts then.
+    `known`: of how many blocks it is known already, with as much beside them. Where it may not, it takes the end of
+    reasoning to change that, since nothing that stands before counts then.
     """
     if envelope.committed is not None or envelope.spoiled is not None:
         return False
@@ -107,7 +108,7 @@ def may_recover(envelope: Envelope, policy: Policy) -> bool:
     if (envelope.prose and allow.isdisjoint(_BESIDE_PROSE)) or not envelope.steps <= allow:
         return False
     several = len(envelope.blocks) > 1
-    return all(is_allowed(block, envelope.prose, several, policy) for block in envelope.blocks)
+    return all(is_allowed(block, envelope.prose, several, policy) for block in envelope.blocks[known:])
 
 
 def is_allowed(block: Block, prose: bool, several: bool, policy: Policy) -> bool:
