@@ -1,7 +1,7 @@
 """What is certain while the answer is still being written: which of it is text, and which calls have ended.
 
 A stretch is text where nothing that may follow makes it part of a block. The reading alone does not tell, since a run
-of words may be a name: so the words are held against the offered names, one by one. May import: `envelope`,
+of words may be a name: so the words are held against the offered names, one by one. May import: `builder`, `envelope`,
 `jsoncalls`, `lexemes`, `markers`, `names`, `policy`, `reader`, `result`, `toolset`, `verdict`.
 """
 
@@ -12,6 +12,7 @@ from typing import Final
 
 from . import envelope as places
 from . import markers
+from .builder import Builder
 from .envelope import Envelope
 from .jsoncalls import KEYS, NAME_KEYS, json_names
 from .lexemes import PREFIXES, QUOTES
@@ -158,10 +159,10 @@ def ended_calls(envelope: Envelope, policy: Policy, after: int) -> list[Call]:
     """
     calls: list[Call] = []
     reader = envelope._reader
-    if envelope._place == places._BLOCK and reader is not None:
-        calls = reader.ended_calls(after)
-        if calls and (_may_be_taken_back(envelope) or not _is_allowed_so_far(reader, envelope, policy)):
-            calls = []
+    if envelope._place == places._BLOCK and reader is not None and not _may_be_taken_back(envelope):
+        begin, end = reader.ended_calls(after)
+        if begin < end and reader.builder is not None and _is_allowed_so_far(reader.builder, envelope, policy):
+            calls = reader.builder.calls[begin:end]
     # An operator at the beginning of the next line makes an expression of the last block.
     waits = envelope._sign_at >= 0 or (
         envelope._only_blanks and not (envelope._place == places._LINE and envelope.rest()[:1].isidentifier())
@@ -174,10 +175,9 @@ def ended_calls(envelope: Envelope, policy: Policy, after: int) -> list[Call]:
     return calls
 
 
-def _is_allowed_so_far(reader: Reader, envelope: Envelope, policy: Policy) -> bool:
+def _is_allowed_so_far(builder: Builder, envelope: Envelope, policy: Policy) -> bool:
     """Whether the policy allows what the block that is being read has taken until now."""
-    assert reader.builder is not None
-    block = envelope.block_to(reader.builder, reader.at)
+    block = envelope.block_to(builder, envelope.seen)
     return is_allowed(block, envelope.prose, bool(envelope.blocks), policy)
 
 

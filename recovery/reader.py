@@ -7,6 +7,7 @@ that is refused, with the leftmost reason in `refusal`). May import: `builder`, 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Final
 
 from .builder import Builder, Inner
@@ -114,26 +115,21 @@ class Reader:
         """Whether the first name of the block is a tool's."""
         return self.builder is not None and self.builder.shaped
 
-    def ended_calls(self, after: int) -> list[Call]:
-        """The calls behind place `after` that a separator follows, or the beginning of the next call.
+    def ended_calls(self, after: int) -> tuple[int, int]:
+        """Which calls, from one index to another, stand behind place `after` and before a separator or another call.
 
         Behind the last one before a line end nothing is said: an operator at the beginning of the next line would make
         an expression of it.
         """
         builder = self.builder
-        if builder is None or builder.refusal is not None:
-            return []
+        if builder is None or builder.refusal is not None or not builder.calls:
+            return 0, 0
         calls = builder.calls
         end = len(calls)
-        if end and (self._last in _MAY_GO_ON or builder.printing):
+        if self._last in _MAY_GO_ON or builder.printing:
             # With it all calls of the same object of JSON: they have one span.
-            span = calls[-1].span
-            while end and calls[end - 1].span == span:
-                end -= 1
-        begin = end
-        while begin > 0 and calls[begin - 1].span.start >= after:
-            begin -= 1
-        return calls[begin:end]
+            end = bisect_left(calls, calls[-1].span.start, key=_start_of)
+        return bisect_left(calls, after, hi=end, key=_start_of), end
 
     def text_until(self) -> int:
         """Up to where all that was fed is text, where no call is read here: what may be a marker is not."""
@@ -221,6 +217,10 @@ class Reader:
         else:
             reason = Reason.SYNTAX
         return Refusal(reason, Span(start, end), parser.expected())
+
+
+def _start_of(call: Call) -> int:
+    return call.span.start
 
 
 def read_inner(toolset: Toolset, limits: Limits, text: str, wants_object: bool) -> Inner:

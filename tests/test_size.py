@@ -354,9 +354,10 @@ MOST_MEMORY_IN_DELTAS = 160
 
 # What is read: the whole, deltas of four characters, deltas of one; and the text for each, which is then read twice as
 # long too.
-READINGS = {"whole": 0, "deltas-of-4": 4, "deltas-of-1": 1}
-SIZES = {"whole": 80_000, "deltas-of-4": 16_000, "deltas-of-1": 8_000}
-LARGE_SIZES = {"whole": 5 * MEGA, "deltas-of-4": MEGA, "deltas-of-1": MEGA // 2}
+# How many characters a delta has, 0 for the whole; below 0 with calls that go out one by one.
+READINGS = {"whole": 0, "deltas-of-4": 4, "deltas-of-1": 1, "by-call-in-deltas-of-4": -4}
+SIZES = {"whole": 80_000, "deltas-of-4": 16_000, "deltas-of-1": 8_000, "by-call-in-deltas-of-4": 16_000}
+LARGE_SIZES = {"whole": 5 * MEGA, "deltas-of-4": MEGA, "deltas-of-1": MEGA // 2, "by-call-in-deltas-of-4": MEGA}
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -373,12 +374,12 @@ def read_whole(text: str) -> Recovery:
 
 
 def read_deltas(text: str, size: int) -> Recovery:
-    """In deltas of so many characters; 0 for the whole."""
+    """As READINGS has it."""
     if not size:
         return read_whole(text)
-    stream = Stream(TOOLS, policy=POLICY)
-    for at in range(0, len(text), size):
-        stream.feed(text[at : at + size])
+    stream = Stream(TOOLS, policy=POLICY, commit="answer" if size > 0 else "call")
+    for at in range(0, len(text), abs(size)):
+        stream.feed(text[at : at + abs(size)])
     stream.close()
     return stream.result
 
