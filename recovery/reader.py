@@ -19,6 +19,7 @@ from .scanner import MORE, Scanner
 from .tables import (
     ARGUMENTS,
     COLON_KEY,
+    COMMA,
     CONSTANT,
     END,
     KEY,
@@ -118,15 +119,15 @@ class Reader:
     def ended_calls(self, after: int) -> tuple[int, int]:
         """Which calls, from one index to another, stand behind place `after` and before a separator or another call.
 
-        Behind the last one before a line end nothing is said: an operator at the beginning of the next line would make
-        an expression of it.
+        Not before a line end, since an operator at the beginning of the next line would make an expression of it; nor
+        before a comma outside of a list, since a sentence may go on.
         """
         builder = self.builder
         if builder is None or builder.refusal is not None or not builder.calls:
             return 0, 0
         calls = builder.calls
         end = len(calls)
-        if self._last in _MAY_GO_ON or builder.printing:
+        if self._last in _MAY_GO_ON or builder.printing or (self._last == COMMA and not builder.is_list):
             # With it all calls of the same object of JSON: they have one span.
             end = bisect_left(calls, calls[-1].span.start, key=_start_of)
         return bisect_left(calls, after, hi=end, key=_start_of), end

@@ -110,7 +110,8 @@ def test_text_is_out_as_soon_as_nothing_can_make_it_a_call(policy: Policy, fed: 
         (STRICT, "[f(x=1),| g(x=2)]|"),
         (STRICT, "[f(x=1),|\n g(x=(1, 2)),|]"),
         (STRICT, "f(x=1);| g(x=2)|"),
-        (STRICT, "f(x=1),| g(x=2)|"),
+        (STRICT, "f(x=1), g(|x=2)|"),
+        (STRICT, "f(x=1), which is what it takes."),
         # An operator at the beginning of the line would make an expression of it.
         (STRICT, "f(x=1)\n\n g(|x=2)|"),
         (STRICT, "f(x=1)\n# and\ng(|x=2)\n|"),
