@@ -105,7 +105,7 @@ def leads_to_list(line: str) -> bool:
     if start is None or words[-1:] in ("'", '"', ":") or sum(map(words.count, "([{")) > sum(map(words.count, ")]}")):
         return False
     sentence = compiled(_SENTENCE).split(words)[-1].lstrip("-*+•_ \t")
-    if "=" in sentence or words.lstrip("-*+• \t").split(maxsplit=1)[0] in _OF_CODE:
+    if "=" in sentence or not _OF_CODE.isdisjoint(words.lstrip("-*+• \t").split(maxsplit=1)[:1]):
         return False
     word = sentence.strip(_AROUND_WORD)
     is_one_word = word.isalpha() and (word.istitle() or word.isupper() or word.lower() == word.upper())

@@ -17,7 +17,7 @@ from .frozen import Frozen
 from .policy import Policy
 from .result import Call, Recovery, Span, random_id
 from .toolset import Toolset
-from .verdict import BLANK_SIGNS, judge, lines_of, may_recover
+from .verdict import BLANK_SIGNS, awaited_behind, judge, lines_of, may_recover
 
 Commit = Literal["answer", "call"]
 _COMMITS: Final = ("answer", "call")
@@ -79,6 +79,7 @@ class Stream:
     __slots__ = (
         "_answer",
         "_awaited",
+        "_awaited_behind",
         "_begins_line",
         "_beside",
         "_blocks",
@@ -141,6 +142,8 @@ class Stream:
         self._known = 0
         self._blocks = self._envelope.blocks
         self._beside = (False, False)
+        # What has to come before it is known what of its line goes with the last block whose calls are out.
+        self._awaited_behind: re.Pattern[str] | None = None
         # The signs before which there is nothing to walk over, whether anything is held until then, and how much of the
         # answer can wait for them: what is beyond the limit has to be said.
         self._awaited: re.Pattern[str] | None = None
@@ -190,6 +193,9 @@ class Stream:
         delta = self._answer[-1]
         if self._holds_blanks and not self._lost and not delta.strip(BLANK_SIGNS):
             return []
+        if self._awaited_behind is not None and self._awaited_behind.search(delta) is None and not self._lost:
+            return []
+        self._awaited_behind = None
         calls = (
             ended_calls(self._envelope, self._policy, self._committed_to) if self._by_call and not self._lost else []
         )
@@ -246,9 +252,15 @@ class Stream:
         if blocks and not self._by_call:
             return min(until, blocks[0].start)
         for block in reversed(blocks):
-            if block.calls[-1].span.end <= self._committed_to:
-                break
-            until = min(until, block.start)
+            if block.calls[-1].span.end > self._committed_to:
+                until = min(until, block.start)
+                continue
+            if block.start >= self._held_from and block is blocks[-1]:
+                begin = self._held_from
+                self._awaited_behind = awaited_behind(self._text_held(), block.end - begin, until - begin)
+                if self._awaited_behind is not None:
+                    return block.start
+            break
         return until
 
     def _text_to(self, until: int) -> list[tuple[int, str]]:
@@ -280,7 +292,7 @@ class Stream:
 
     def _take(self, until: int, blocks: list[Block]) -> tuple[list[tuple[int, str]], str]:
         """The text that is held up to there, less the lines of the blocks, in pieces by place; and the rest."""
-        text = "".join([self._rest, *self._answer[self._held_at :]])
+        text = self._text_held()
         begin = self._held_from
         spans = [Span(block.start - begin, block.end - begin) for block in blocks if block.start >= begin]
         limits = [*(span.start for span in spans[1:]), until - begin]
@@ -298,3 +310,6 @@ class Stream:
             self._begins_line = False
         texts.append((begin + done, text[done : until - begin]))
         return texts, text[until - begin :]
+
+    def _text_held(self) -> str:
+        return "".join([self._rest, *self._answer[self._held_at :]])

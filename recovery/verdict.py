@@ -50,6 +50,7 @@ _NOTHING_MORE: Final = re.compile(r"[ \t\f]*[;,]?[ \t\f]*(?:#[^\r\n]*|\\)?")
 # What may stand before a block on a line that is its own.
 BLANK_SIGNS: Final = "\ufeff \t\f"
 _BESIDE_PROSE: Final = (Allowance.PROSE_FENCE, Allowance.PROSE_LIST, Allowance.PROSE_LINES)
+_NO_BLANK: Final = re.compile(r"[^ \t\f]")
 _LINE_END: Final = re.compile(r"\r\n|[\r\n]")
 
 
@@ -201,6 +202,17 @@ def _without_lines(answer: str, blocks: list[Block]) -> str:
         kept.append(answer[done : gone.start])
         done = gone.end
     return "".join([*kept, answer[done:]])
+
+
+def awaited_behind(answer: str, end: int, limit: int) -> re.Pattern[str] | None:
+    """What has to come before it is known what of its line goes with the block that ends at `end`; None where it is.
+
+    `limit` is where the text ends so far.
+    """
+    found = _NOTHING_MORE.match(answer, end, limit)
+    if found is None or found.end() < limit:
+        return None
+    return _LINE_END if "#" in found.group() else _NO_BLANK
 
 
 def lines_of(answer: str, block: Span, done: int, limit: int, *, begins_line: bool = True) -> Span:

@@ -180,6 +180,18 @@ def is_part(part: str, text: str) -> bool:
     return all(character in characters for character in part)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["f(x=1)<|END_ACTION|>,x", "f(x=1)<|END_ACTION|> , \n", "f(x=1)<|END_ACTION|> # a\nx", "f(x=1)<|END_ACTION|>;# a"],
+)
+def test_what_of_its_line_goes_with_a_block_is_not_told_before_it_is_known(text: str) -> None:
+    for place in range(len(text) + 1):
+        stream = Stream(OFFERED, policy=LENIENT, commit="call")
+        events = events_of(stream, [*text[:place], text[place:]])
+        assert text_of(events) == stream.result.text == recover(text, OFFERED, policy=LENIENT).text
+        assert len(stream.committed) == 1
+
+
 @pytest.mark.parametrize("size", [1, 4, 99])
 def test_all_calls_of_one_object_go_out_when_it_has_ended(size: int) -> None:
     part = '{"name": "f", "arguments": {"x": 1}}'
