@@ -139,6 +139,8 @@ class Envelope:
     block_at = -1
     # Whether that block went to the end of the answer, if only its names were offered.
     parsed = False
+    # What `mention` says of the answer, where that was asked.
+    _mentioned: int | None = None
     # Whether text was passed over as prose.
     prose = False
     # Why a line that began like a call makes the whole answer text; why something behind a begin marker is no block,
@@ -151,19 +153,16 @@ class Envelope:
         toolset: Toolset,
         limits: Limits,
         answer: str | None = None,
-        mentioned: int | None = None,
         *,
         reasoning_open: bool = False,
     ) -> None:
         """`answer`: the whole of it where it is known, which allows to turn prose down unread.
 
-        `mentioned`: what `mention` says of it, where that is known too. `reasoning_open`: the answer begins inside
-        reasoning, which the prompt opened.
+        `reasoning_open`: the answer begins inside reasoning, which the prompt opened.
         """
         self._toolset = toolset
         self._limits = limits
         self._answer = answer
-        self._mentioned = mentioned
         self._calls_left = limits.calls
         self._values_left = limits.values
         self.blocks: list[Block] = []

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from .envelope import Envelope
 from .policy import Policy
 from .result import Recovery
-from .toolset import AS_CALL, Toolset, mention
-from .verdict import is_prose, judge, leave
+from .toolset import Toolset
+from .verdict import judge, turn_down
 
 
 def recover(
@@ -29,12 +29,11 @@ def recover(
     toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
     if not isinstance(policy, Policy):
         policy = Policy.of(policy)
-    mentioned = None
     if not reasoning_open and answer[:1] != "[":
-        # Most answers are prose: that is seen without reading them. What begins as a list is seldom prose.
-        mentioned = mention(answer, toolset)
-        if mentioned < AS_CALL and is_prose(answer, toolset, mentioned):
-            return leave(answer, toolset) if mentioned else Recovery("text", answer)
-    envelope = Envelope(toolset, policy.limits, answer, mentioned, reasoning_open=reasoning_open)
+        # What begins as a list is seldom prose.
+        text = turn_down(answer, toolset)
+        if text is not None:
+            return text
+    envelope = Envelope(toolset, policy.limits, answer, reasoning_open=reasoning_open)
     envelope.feed(answer, final=True)
     return judge(envelope, answer, toolset, policy)

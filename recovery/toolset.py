@@ -180,9 +180,6 @@ def mention(answer: str, toolset: Toolset) -> int:
     tails = toolset._tails
     if "" in tails:
         return AS_CALL
-    if "(" not in answer and "{" not in answer and "\\" not in answer:
-        # No call, whatever is named.
-        return SOMEWHERE
     if "\\" in answer and _HIDING_ESCAPE.search(answer) and ("{" in answer or _QUOTED_LIST.search(answer)):
         return AS_CALL
     found = tails if len(tails) <= _FEW else tails.keys() & _SEGMENT.findall(answer)

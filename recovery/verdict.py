@@ -16,7 +16,7 @@ from .names import OPERATORS
 from .policy import Allowance, Policy
 from .result import Reason, Recovery, Refusal, Span
 from .text import SIGNS, end_of
-from .toolset import Toolset, fold
+from .toolset import AS_CALL, Toolset, fold, mention
 
 # What may stand before the first name without hiding it: signs, operators, numbers, constants. Only a name of letters
 # is looked for, since the toolset is asked for letters and digits alone.
@@ -54,22 +54,25 @@ _NO_BLANK: Final = re.compile(r"[^ \t\f]")
 _LINE_END: Final = re.compile(r"\r\n|[\r\n]")
 
 
-def is_prose(answer: str, toolset: Toolset, mentioned: int) -> bool:
-    """Whether an answer is surely text in which no tool is named as in a call; `mentioned` is what `mention` said.
+def turn_down(answer: str, toolset: Toolset) -> Recovery | None:
+    """The result of an answer that is surely text, as most prose is, without reading it; None where it has to be read.
 
-    All that is left to find then is that the answer is calls but for the names, or, where a tool is named, that it
-    begins like a call, in either case perhaps behind the end of reasoning.
+    It has to where a tool is named as in a call, where it may be calls but for the names, or, if a tool is named at
+    all, where it begins like a call; in each case perhaps behind the end of reasoning.
     """
-    if "(" not in answer and "{" not in answer:
-        return True
-    if _ends_as_calls(answer) and (_begins_as_calls(answer) or may_end_reasoning(answer)):
-        return False
-    if not mentioned:
-        return True
-    at = end_of(_BLANKS, answer, 0)
-    if answer[at : at + 1] in _AROUND or ANY.match(answer, at) is not None:
-        return False
-    return _find_call(answer, at, toolset) < 0 and not may_end_reasoning(answer)
+    if "(" in answer or "{" in answer or "\\" in answer:
+        ends = _ends_as_calls(answer)
+        if ends and _begins_as_calls(answer):
+            return None
+        mentioned = mention(answer, toolset)
+        if mentioned == AS_CALL or ((ends or mentioned) and may_end_reasoning(answer)):
+            return None
+        if not mentioned:
+            return Recovery("text", answer)
+        at = end_of(_BLANKS, answer, 0)
+        if answer[at : at + 1] in _AROUND or ANY.match(answer, at) is not None or _find_call(answer, at, toolset) >= 0:
+            return None
+    return leave(answer, toolset)
 
 
 def _begins_as_calls(answer: str) -> bool:
