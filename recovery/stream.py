@@ -35,7 +35,7 @@ class TextEvent(Frozen):
 
 
 class CallEvent(Frozen):
-    """A recovered call, its place among those that were given out, and an id, unlike that of any other."""
+    """A recovered call, its place among those that were given out, and an id."""
 
     __slots__ = ("index", "id", "call")
 
@@ -69,11 +69,11 @@ class Stream:
 
     - "answer": all is held until the answer is closed, or surely text. Text events joined, and call events in order,
       are what `result` holds, wherever the answer was cut.
-    - "call": a call goes out when what follows proves that it has ended: a comma or the next call in a list, `;` or the
+    - "call": a call goes out when what follows proves that it has ended: a comma in a list, `;` or the beginning of the
       next line behind a bare call; the last one when the list, its fence and its line have ended and the next line does
       not go on with it. What follows can still make the answer one that is refused, as `[f(x=1), g(` does when nothing
-      more comes: then `result` holds no calls, `committed` those that are out, and what was not taken for them goes out
-      as text.
+      more comes, or end reasoning in which the call stood: then `result` does not hold it, `committed` does, and what
+      was not taken for a call goes out as text. How much is out by then depends on how the answer was cut.
     """
 
     __slots__ = (
@@ -115,10 +115,13 @@ class Stream:
     ) -> None:
         """`tools`: a `Toolset`, or anything `Toolset` takes. Raises `TypeError` or `ValueError` as `Toolset` does.
 
-        `reasoning_open`: as for `recover`. `make_id` gives the id of each call; random ones where it is None.
+        `reasoning_open`: as for `recover`. `make_id` gives the id of each call, which nothing checks; random ones where
+        it is None.
         """
         if commit not in _COMMITS:
             raise ValueError(f"commit must be 'answer' or 'call', not {commit!r}")
+        if make_id is not None and not callable(make_id):
+            raise TypeError(f"make_id must be a function that gives a str, not {type(make_id).__name__}")
         self._toolset = Toolset.of(tools)
         self._policy = Policy.of(policy)
         self._envelope = Envelope(self._toolset, self._policy.limits, reasoning_open=reasoning_open)
@@ -199,10 +202,12 @@ class Stream:
         calls = (
             ended_calls(self._envelope, self._policy, self._committed_to) if self._by_call and not self._lost else []
         )
+        # Before anything is noted: `make_id` is the caller's, and may raise.
+        ids = [self._make_id() for _ in calls]
         if calls:
             self._committed_from = self._envelope.start
             self._committed_to = calls[-1].span.end
-        return self._events(self._text_to(self._certain_until()), calls)
+        return self._events(self._text_to(self._certain_until()), ids, calls)
 
     def close(self) -> list[Event]:
         """The answer is over: all that was not given out yet, and the result. A second call gives nothing."""
@@ -210,10 +215,12 @@ class Stream:
             return []
         self._walk(final=True)
         answer = "".join(self._answer)
-        self._result = result = judge(self._envelope, answer, self._toolset, self._policy)
+        result = judge(self._envelope, answer, self._toolset, self._policy)
         calls = [call for call in result.calls if call.span.start >= self._committed_to]
+        ids = [self._make_id() for _ in calls]
+        self._result = result
         texts, _ = self._take(len(answer), self._envelope.blocks if result.calls else [])
-        return [*self._events(texts, calls), EndEvent(result)]
+        return [*self._events(texts, ids, calls), EndEvent(result)]
 
     def _walk(self, *, final: bool) -> None:
         envelope = self._envelope
@@ -227,18 +234,18 @@ class Stream:
         self._lost = envelope.over or not may_recover(envelope, self._policy, self._known)
         self._known = len(blocks)
 
-    def _events(self, texts: list[tuple[int, str]], calls: list[Call]) -> list[Event]:
+    def _events(self, texts: list[tuple[int, str]], ids: list[str], calls: list[Call]) -> list[Event]:
         """Texts, each with its place in the answer, and calls, in the order in which they stand there."""
         events: list[Event] = []
         texts.reverse()
-        for call in [*calls, None]:
+        for id_, call in zip([*ids, ""], [*calls, None], strict=True):
             parts = []
             while texts and (call is None or texts[-1][0] <= call.span.start):
                 parts.append(texts.pop()[1])
             if text := "".join(parts):
                 events.append(TextEvent(text))
             if call is not None:
-                events.append(CallEvent(len(self._committed), self._make_id(), call))
+                events.append(CallEvent(len(self._committed), id_, call))
                 self._committed.append(call)
         return events
 

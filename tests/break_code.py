@@ -208,7 +208,7 @@ BREAKS: Final = {
     "colon-statement": Break(
         "a statement may lead to a list",
         PROSE,
-        'or words.lstrip("-*+• \\t").split(maxsplit=1)[0] in _OF_CODE:',
+        'or not _OF_CODE.isdisjoint(words.lstrip("-*+• \\t").split(maxsplit=1)[:1]):',
         "or False:",
         "prose_list",
     ),

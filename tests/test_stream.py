@@ -219,6 +219,14 @@ def test_text_and_calls_come_in_the_order_of_the_answer(commit: Literal["answer"
     assert shown == ["One:\n", "f", "\nTwo,\n", "g", "and that is it.\n"]
 
 
+def test_a_call_of_reasoning_that_ends_later_stays_out() -> None:
+    stream = Stream(OFFERED, policy=DEFAULT, commit="call")
+    events = events_of(stream, "f(x=1)\nf(x=2)\n</think>\nf(x=3)")
+    assert [event.index for event in events if isinstance(event, CallEvent)] == [0, 1]
+    assert [call.arguments["x"] for call in stream.committed] == [1, 3]
+    assert [call.arguments["x"] for call in stream.result.calls] == [3]
+
+
 def test_no_operand_of_an_operator_goes_out() -> None:
     """A call before a separator may be out when a later one makes an expression; never the one beside the operator."""
     seen = 0
@@ -281,6 +289,8 @@ def test_what_a_caller_gets_wrong_is_said() -> None:
         Stream(OFFERED).feed(b"f")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="commit must be 'answer' or 'call', not 'later'"):
         Stream(OFFERED, commit="later")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="make_id must be a function that gives a str, not str"):
+        Stream(OFFERED, make_id="call_1")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="policy"):
         Stream(OFFERED, policy="strict")  # type: ignore[arg-type]
 
@@ -292,6 +302,17 @@ def test_ids_come_from_the_caller_or_are_unlike_any_other() -> None:
     assert numbers.__next__() == 9
     ids = [event.id for event in events_of(Stream(OFFERED), "[f(), g()]") if isinstance(event, CallEvent)]
     assert len(set(ids)) == 2
+
+
+def test_an_id_that_can_not_be_made_loses_nothing() -> None:
+    ids = iter(["a"])
+    stream = Stream(OFFERED, make_id=lambda: next(ids))
+    stream.feed("[f(), g()]")
+    with pytest.raises(StopIteration):
+        stream.close()
+    ids = iter(["b", "c"])
+    assert [event.id for event in stream.close() if isinstance(event, CallEvent)] == ["b", "c"]
+    assert stream.committed == stream.result.calls
 
 
 class Watched(Stream):
