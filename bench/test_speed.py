@@ -53,7 +53,7 @@ SHAPES: Final[dict[str, int | Reason | str]] = {
     "refused_late": Reason.NOT_A_LITERAL,
     "cut_off": Reason.TRUNCATED,
     "openers": "text",
-    "half_calls": Reason.SYNTAX,
+    "half_calls": Reason.NOT_A_LITERAL,
 }
 
 

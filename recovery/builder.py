@@ -243,6 +243,9 @@ class Builder:
         elif action == EMPTY_DICT:
             stack.append({})
         elif action == FIRST_STRINGS:
+            if self.scanner.json:
+                # Strings that stand side by side join in Python, not in JSON.
+                return self._refuse(Reason.SYNTAX, self.scanner.start, self.scanner.end(STRING))
             # Parts, joined once: adding string to string would take quadratic time.
             stack[-2:] = [[stack[-2], stack[-1]]]
         elif action == NEXT_STRING:
