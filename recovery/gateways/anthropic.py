@@ -60,12 +60,15 @@ def recover_stream(
     `aclose`) and is a context manager; both close `events`. `tools` and the rest are as for `Stream`; the default ids
     begin with `toolu_`. Without tools all events pass.
 
-    - The text blocks of a message are one answer. Text is held while it may be a call, and so is the start of its
-      block; a block that was calls alone never starts.
+    - `events` are those of `messages.create(…, stream=True)`. What the helper `messages.stream` makes of them beside
+      (its `text` events, its final message) holds the text as it came.
+    - The text blocks of a message are read as one answer, the end of a block as nothing. Text is held while it may be a
+      call, and so is the start of its block; a block that was calls alone never starts.
     - A call is a block of its own: start, one delta with the whole input, stop. Blocks behind it move up. Where calls
       went out, the stop reason is `tool_use`.
-    - If anything but more text comes while text is held (another block, the model's own tool use, a citation), what was
-      held goes out as text before it, and the rest of the message passes; its own tool use always ends the reading.
+    - If anything but more text comes while text is held (another block, also of text, the model's own tool use, a
+      citation), what was held goes out as text before it, and the rest of the message passes; its own tool use always
+      ends the reading.
     - An answer that the upstream cuts (any stop reason but `end_turn`, `stop_sequence` and `tool_use`, none, an
       exception) is text: what is missing could be an operator or the next call. With `commit="call"` the calls that had
       gone out stay.

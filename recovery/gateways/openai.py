@@ -61,10 +61,12 @@ def recover_stream(
     same kind and the same items. It has `close` (async: `aclose`) and is a context manager; both close `chunks`.
     `tools` and the rest are as for `Stream`, one for each choice. Without tools all chunks pass.
 
+    - `chunks` are those of `chat.completions.create(…, stream=True)`, not the events of the helper
+      `chat.completions.stream`, nor those of the Responses API: these pass as they are.
     - Text is held while it may be a call. All other fields go out at once, and a chunk that is left with nothing is
       dropped.
-    - A call is one delta with index, id, type, name and arguments. Where calls went out, the finish reason is
-      `tool_calls`.
+    - A call is one delta with index, id, type, name and arguments. Where calls went out and the answer was not cut, the
+      finish reason is `tool_calls`.
     - An answer that the upstream cuts (any finish reason but `stop` and those of calls, none, an exception) is text:
       what is missing could be an operator or the next call. With `commit="call"` the calls that had gone out stay.
     - Where the model calls tools itself, what was held of that choice goes out as text before, and the rest passes. If
