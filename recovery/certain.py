@@ -34,7 +34,8 @@ _ENDS_REASONING: Final = re.compile(r"[<\[]")
 _ENDS_STRING: Final = {quote: re.compile(rf"[{quote}\\]") for quote in "'\"\u201d\u2019"}
 # Words that are no name of a tool; the head of a line that is none.
 _ENDS_WORDS: Final = re.compile(r"[^\w .]")
-_ENDS_HEAD: Final = re.compile(r"[(=\r\n,;:?'\"`\[\]{}]")
+_ENDS_HEAD: Final = re.compile(rf"[(=\r\n,;:?'\"`\]{{}}{re.escape(''.join(sorted(markers.FIRST)))}]")
+_BEGINS_MARKER: Final = re.compile("|".join(map(re.escape, sorted(markers.FIRST))))
 # By place.
 _ENDS: Final = {
     places._PROSE: re.compile(r"[\r\n<\[\\$`'\":]"),
@@ -56,21 +57,22 @@ def text_until(envelope: Envelope, toolset: Toolset, policy: Policy) -> int:
         if envelope._may_be_info or may_be_calls(reader, toolset, policy):
             return envelope.start
         return reader.text_until()
-    if place in _BEGUN:
+    if place in _BEGUN or envelope._begins or (place == places._LEAD and envelope._ticks):
         return envelope.start
-    if place == places._LEAD:
-        if envelope._ticks or envelope._begins:
-            return envelope.start
-        if envelope._lead_start >= 0 and envelope.block_at < 0 and not envelope.prose:
-            return envelope._lead_start
+    if place == places._LEAD and envelope._lead_start >= 0 and envelope.block_at < 0 and not envelope.prose:
+        return envelope._lead_start
     rest = envelope.rest()
+    begin = envelope.seen - len(rest)
     if place == places._PROSE:
-        waits = rest[:1] in markers.FIRST
-    elif place == places._LINE and rest[:1] not in _BEGINNINGS:
-        waits = may_become_name(rest, toolset, wrapped=Allowance.WRAPPER in policy.allow)
-    else:
-        waits = True
-    return envelope.seen - len(rest) if waits else envelope.seen
+        return begin if rest[:1] in markers.FIRST else envelope.seen
+    wrapped = Allowance.WRAPPER in policy.allow
+    if place != places._LINE or rest[:1] in _BEGINNINGS or may_become_name(rest, toolset, wrapped=wrapped):
+        return begin
+    # Whether the line is prose is open; where it is, a marker may stand in it.
+    for found in _BEGINS_MARKER.finditer(rest):
+        if markers.ANY.match(rest, found.start()) or markers.may_become_marker(rest[found.start() :]):
+            return begin + found.start()
+    return envelope.seen
 
 
 def awaited_sign(envelope: Envelope, toolset: Toolset, *, lost: bool, holds: bool) -> re.Pattern[str] | None:

@@ -340,6 +340,7 @@ class Envelope:
             self._close_by = markers.closer(token)
             self.steps.add(Allowance.REASONING)
             self._place = _THINKING
+            self.parsed = False
         elif kind == markers.THOUGHT:
             self._forget()
         elif kind == markers.HIDES:
@@ -756,6 +757,7 @@ class Envelope:
 
     def _begin_prose(self) -> bool:
         self.prose = True
+        self._begins = ""
         self.parsed = self._only_blanks = False
         self._prose_column = min(self._prose_column, self._base + self._at - self._line_at)
         self._unseparated = self._within_line = False

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from typing import Final
 
 from .builder import Builder, Inner
-from .names import operator_at, operator_end
+from .names import OPERATORS, operator_at, operator_end
 from .parser import REFUSED, TAKEN, UNEXPECTED, WHOLE, Parser, begins_block
 from .policy import Limits
 from .result import LIMITED, Call, Reason, Refusal, Span
@@ -135,8 +135,9 @@ class Reader:
     def text_until(self) -> int:
         """Up to where all that was fed is text, where no call is read here: what may be a marker is not."""
         rest = self.scanner.unread()
-        held = len(rest) if rest[:1] in ("<", "~") else 0
-        return self.scanner.fed() - held
+        if rest[:1] == "~" or "<" not in rest or rest[0] not in OPERATORS:
+            return self.scanner.fed() - (len(rest) if rest[:1] == "~" else 0)
+        return self.scanner.fed() - len(rest) + rest.index("<")
 
     def feed(self, text: str, final: bool, at: int = 0) -> int:
         """Read the next piece of the answer, from `at` on where it is the first; `final`: nothing more comes."""

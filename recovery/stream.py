@@ -1,7 +1,7 @@
 """The machine behind `recover`: `feed` the answer as it arrives, `close` it, take the `result`.
 
 Lets the envelope walk over the answer, and gives out what is certain: text that can be no part of a block, and calls.
-May import: `certain`, `envelope`, `frozen`, `policy`, `result`, `toolset`, `verdict`.
+May import: `certain`, `envelope`, `frozen`, `markers`, `policy`, `result`, `toolset`, `verdict`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Final, Literal
 from .certain import awaited_sign, ended_calls, text_until
 from .envelope import Block, Envelope
 from .frozen import Frozen
+from .markers import ENDS_REASONING
 from .policy import Policy
 from .result import Call, Recovery, Span, random_id
 from .toolset import Toolset
@@ -253,7 +254,10 @@ class Stream:
         """Up to where the answer is text, but for blocks of which all calls have gone out."""
         envelope = self._envelope
         if self._lost:
-            return self._fed
+            # Behind the end of reasoning that is not walked over yet all begins anew.
+            rest = envelope.rest()
+            ended = ENDS_REASONING.search(rest)
+            return self._fed if ended is None else self._fed - len(rest) + ended.end()
         until = text_until(envelope, self._toolset, self._policy)
         blocks = envelope.blocks
         if blocks and not self._by_call:
