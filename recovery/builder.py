@@ -169,8 +169,6 @@ class Builder:
                 self._refuse(Reason.SYNTAX, scanner.start, scanner.end(kind))
             self.stack.append(scanner.key)
             return True
-        if scanner.key in arguments:
-            return self._refuse(Reason.DUPLICATE_KEY, scanner.start, scanner.end(kind))
         if kind == KEY:
             self._keys += 1
         else:
@@ -180,6 +178,8 @@ class Builder:
         if self._colons and self._keys:
             # One style a call.
             return self._refuse(Reason.SYNTAX, scanner.start, scanner.end(kind))
+        if scanner.key in arguments:
+            return self._refuse(Reason.DUPLICATE_KEY, scanner.start, scanner.end(kind))
         return True
 
     def _take_arguments(self) -> bool:

@@ -165,16 +165,26 @@ def ended_calls(envelope: Envelope, policy: Policy, after: int) -> list[Call]:
         begin, end = reader.ended_calls(after)
         if begin < end and reader.builder is not None and _is_allowed_so_far(reader.builder, envelope, policy):
             calls = reader.builder.calls[begin:end]
-    # An operator at the beginning of the next line makes an expression of the last block.
-    waits = envelope._sign_at >= 0 or (
-        envelope._only_blanks and not (envelope._place == places._LINE and envelope.rest()[:1].isidentifier())
-    )
+    waits = _may_go_on(envelope, policy)
     for block in reversed(envelope.blocks):
         if block.end <= after:
             break
         calls = calls if waits else [*(call for call in block.calls if call.span.start >= after), *calls]
         waits = False
     return calls
+
+
+def _may_go_on(envelope: Envelope, policy: Policy) -> bool:
+    """Whether what stands behind the last whole block may make an expression of it, or is nothing that is allowed."""
+    if envelope._sign_at >= 0:
+        return True
+    if envelope._place == places._BLOCK:
+        reader = envelope._reader
+        return reader is None or not reader.names_tool()
+    if not envelope._only_blanks:
+        return False
+    words = envelope._place == places._LINE and envelope.rest()[:1].isidentifier()
+    return not (words and envelope.blocks and envelope.blocks[-1].beside_prose in policy.allow)
 
 
 def _is_allowed_so_far(builder: Builder, envelope: Envelope, policy: Policy) -> bool:

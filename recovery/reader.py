@@ -23,6 +23,7 @@ from .tables import (
     CONSTANT,
     END,
     KEY,
+    LBRACE,
     LSQB,
     NAME,
     NEWLINE,
@@ -43,7 +44,7 @@ FAILED: Final = 2
 
 # Tokens of which the beginning may have been let go by the time it is known what they are.
 # Tokens that may be the last of a call, or of what may stand behind it without a separator.
-_MAY_GO_ON: Final = frozenset((RPAR, PLAIN_CALL, RBRACE, RSQB, STRING, NEWLINE))
+_MAY_GO_ON: Final = frozenset((RPAR, PLAIN_CALL, RBRACE, RSQB, STRING, NEWLINE, LSQB, LBRACE))
 _PASSED: Final = frozenset((WORD, CONSTANT, NAME, PLAIN_CALL, KEY, COLON_KEY, ARGUMENTS, STRING))
 
 

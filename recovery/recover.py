@@ -29,7 +29,7 @@ def recover(
     toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
     if not isinstance(policy, Policy):
         policy = Policy.of(policy)
-    if not reasoning_open and answer[:1] != "[":
+    if not reasoning_open and answer[:1] != "[" and len(answer) <= policy.limits.characters:
         # What begins as a list is seldom prose.
         text = turn_down(answer, toolset)
         if text is not None:

@@ -116,6 +116,12 @@ def test_text_is_out_as_soon_as_nothing_can_make_it_a_call(policy: Policy, fed: 
         (STRICT, "f(x=1)\n\n g(|x=2)|"),
         (STRICT, "f(x=1)\n# and\ng(|x=2)\n|"),
         (STRICT, "[f(x=1)]\n|"),
+        # What follows is no block, and the policy allows nothing else.
+        (DEFAULT, "```\nf(x=1)\n```\nis wrong"),
+        (DEFAULT, "<tool_call>f(x=1)</tool_call>\nis wrong"),
+        (DEFAULT, "f(x=1)\n[0] * 2"),
+        (STRICT, "f(x=1)\n{\n return"),
+        (LENIENT, "[f(x=1)]\n[0] * 2"),
         # Not allowed with prose behind it.
         (DEFAULT, "f(x=1)\nThat was it."),
         (LENIENT, "f(x=1)\nThat was it.|"),
@@ -132,9 +138,9 @@ def test_text_is_out_as_soon_as_nothing_can_make_it_a_call(policy: Policy, fed: 
         # These are calls only if nothing stands behind them.
         (LENIENT, "Do it now: [f(x=1), g(x=2)]||"),
         (LENIENT, "`f(x=1); g(x=2)`||"),
-        (LENIENT, "[f(x=1)]\n[|f(x=2)]|"),
+        (LENIENT, "[f(x=1)]\n[f(|x=2)]|"),
         (LENIENT, '["f(x=1)",| "f(x=2)"]|'),
-        (LENIENT, '{"name": "f", "arguments": {}}\n{|"name": "g", "arguments": {}}|'),
+        (LENIENT, '{"name": "f", "arguments": {}}\n{"name":| "g", "arguments": {}}|'),
         (LENIENT, "a = f(x=1);| print(f(x=1))|"),
         (STRICT, "f(x=1) |"),
         (STRICT, "f(x=1) + 1"),
@@ -150,6 +156,14 @@ def test_a_call_is_out_when_what_follows_proves_that_it_ended(policy: Policy, ma
         seen += "|" * sum(isinstance(event, CallEvent) for event in stream.feed(character))
     seen += "|" * sum(isinstance(event, CallEvent) for event in stream.close())
     assert seen == marked
+
+
+def test_a_limit_on_characters_holds_for_prose_whole_and_in_deltas() -> None:
+    policy = Policy(limits=Limits(characters=3))
+    whole = recover("hi there", OFFERED, policy=policy)
+    assert whole.refusal is not None
+    assert whole.refusal.reason is Reason.TOO_LONG
+    assert streamed(OFFERED, "hi there", policy) == whole
 
 
 @examples(400)
