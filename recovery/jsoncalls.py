@@ -50,6 +50,9 @@ def read_json_call(value: dict[str, Any]) -> JsonCall | None:
         return None
     function = rest.get("function")
     if isinstance(function, dict) and len(rest) == 1:
+        if function.get("parameters") == {}:
+            # That is how a tool without parameters is declared.
+            return None
         rest = function
     if len(rest) != 2:
         return None
