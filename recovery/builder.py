@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from keyword import iskeyword
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from .arguments import is_bare_word, place, read_leading_zero, takes_keys
 from .jsoncalls import calls_of, json_names, read_json_call
 from .literals import CONSTANTS, LeadingZero
-from .names import operator_at, operator_end, resolve, widen
+from .names import PRINT, operator_at, operator_end, resolve, widen
 from .policy import Allowance, Limits
 from .result import LIMITED, Call, Reason, Refusal, Span
 from .scanner import Scanner
@@ -52,9 +52,6 @@ from .tables import (
     WRAPPED,
 )
 from .toolset import Tool, Toolset
-
-# The name of the wrapper that is written as a call itself.
-_PRINT: Final = "print"
 
 
 class Inner(NamedTuple):
@@ -331,7 +328,7 @@ class Builder:
             plain = written.replace("\\_", "_")
         found = resolve(plain, self._toolset)
         if not isinstance(found, Tool):
-            if plain == _PRINT and not printing and found is Reason.UNKNOWN_TOOL:
+            if plain == PRINT and not printing and found is Reason.UNKNOWN_TOOL:
                 # Nothing is said yet: a call may stand in its parentheses.
                 self.printing = True
                 self._tool = None

@@ -34,11 +34,11 @@ _ENDS_REASONING: Final = re.compile(r"[<\[]")
 _ENDS_STRING: Final = {quote: re.compile(rf"[{quote}\\]") for quote in "'\"\u201d\u2019"}
 # Words that are no name of a tool; the head of a line that is none.
 _ENDS_WORDS: Final = re.compile(r"[^\w .]")
-_ENDS_HEAD: Final = re.compile(rf"[(=\r\n,;:?'\"`\]{{}}{re.escape(''.join(sorted(markers.FIRST)))}]")
+_ENDS_HEAD: Final = re.compile(rf"[{places.NO_HEAD}{re.escape(''.join(sorted(markers.FIRST)))}]")
 _BEGINS_MARKER: Final = re.compile("|".join(map(re.escape, sorted(markers.FIRST))))
 # By place.
 _ENDS: Final = {
-    places._PROSE: re.compile(r"[\r\n<\[\\$`'\":]"),
+    places._PROSE: re.compile(places.MORE_THAN_PROSE),
     places._CODE: re.compile(r"[\r\n]"),
     places._THINKING: re.compile("|".join(map(re.escape, sorted(markers.CLOSERS_FIRST)))),
 }
@@ -124,7 +124,7 @@ def may_be_calls(reader: Reader, toolset: Toolset, policy: Policy) -> bool:
     rest = reader.scanner.unread()
     if quoted and rest.rstrip("'\"") in PREFIXES:
         return True
-    if builder is not None and builder.printing and (builder.stack or builder.has_arguments()):
+    if builder is not None and builder.printing and builder.has_arguments():
         return False
     return not rest or (quoted and rest[0] in QUOTES) or may_become_name(rest, toolset, wrapped=wrapped)
 
@@ -134,10 +134,11 @@ def _may_be_json_call(reader: Reader, toolset: Toolset) -> bool:
     builder = reader.builder
     assert builder is not None
     stack = builder.stack
-    whole = stack[0] if stack and isinstance(stack[0], dict) else {}
+    begun = bool(stack) and isinstance(stack[0], dict)
+    whole = stack[0] if begun else {}
     if not KEYS.issuperset(whole):
         return False
-    pending = stack[1 if stack and isinstance(stack[0], dict) else 0 :]
+    pending = stack[begun:]
     if pending and isinstance(pending[0], str) and pending[0] not in KEYS:
         return False
     if not all(may_become_name(f"{name}(", toolset, wrapped=False) for name in json_names(whole)):

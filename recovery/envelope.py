@@ -48,13 +48,15 @@ _LANGUAGES: Final = frozenset(
 
 # What in a line of prose may be more than prose: its end, a marker that no quote stands before, a list behind a colon.
 # All that it begins with comes first, as one class: `re` looks for that much faster than for alternatives.
+MORE_THAN_PROSE: Final = r"[\r\n<\[\\$`'\":]"
 _IN_PROSE: Final = re.compile(
-    r"[\r\n<\[\\$`'\":](?:(?<=[\r\n<\[])|(?<=\\)(?=[\[(b]|\Z)|(?<=\$)(?=\$|\Z)"
+    MORE_THAN_PROSE + r"(?:(?<=[\r\n<\[])|(?<=\\)(?=[\[(b]|\Z)|(?<=\$)(?=\$|\Z)"
     r"|(?<=[`'\"])(?:[<\[\\$]|\Z)|(?<=:)[ \t]{0,80}(?=\[|\Z))"
 )
 # A line that may begin with a call: up to its first "(" or "=" nothing that is part of no name.
-_LINE_OF_CALL: Final = re.compile(r"[^(=\r\n,;:?'\"`\[\]{}]{1,300}[(=]")
-_MAY_BE_LINE_OF_CALL: Final = re.compile(r"[^(=\r\n,;:?'\"`\[\]{}]{0,300}\Z")
+NO_HEAD: Final = r"(=\r\n,;:?'\"`\[\]{}"
+_LINE_OF_CALL: Final = re.compile(rf"[^{NO_HEAD}]{{1,300}}[(=]")
+_MAY_BE_LINE_OF_CALL: Final = re.compile(rf"[^{NO_HEAD}]{{0,300}}\Z")
 # What makes, where it begins a line behind a block, one expression or one statement of what stands on both sides.
 _CONTINUES: Final = re.compile(r"[-+*/%&|^=!@.,;]{1,40}[ \t]{0,40}")
 
@@ -85,6 +87,10 @@ class Block(NamedTuple):
     # What it takes to read the block with prose beside it, and on its own.
     beside_prose: Allowance
     alone: Allowance | None
+
+    def step(self, prose: bool, several: bool) -> Allowance | None:
+        """The step that it takes by what stands beside it: prose, several blocks in all."""
+        return self.beside_prose if prose or (several and self.alone) else self.alone
 
 
 class Envelope:
@@ -207,12 +213,12 @@ class Envelope:
         if not (self.steps or self.prose) and len(self.blocks) == 1 and self.blocks[0].alone is None:
             return self.blocks[0].used
         used = set(self.steps)
+        several = len(self.blocks) > 1
         for block in self.blocks:
             used |= block.used
-            if self.prose or (block.alone and len(self.blocks) > 1):
-                used.add(block.beside_prose)
-            elif block.alone:
-                used.add(block.alone)
+            step = block.step(self.prose, several)
+            if step is not None:
+                used.add(step)
         return frozenset(used)
 
     def feed(self, text: str, final: bool) -> None:
@@ -686,12 +692,8 @@ class Envelope:
             self._retract()
             return
         in_fence = self._ticks >= _FENCE_TICKS
-        if not (in_fence or self._within_line):
-            self._prose_column = min(self._prose_column, self._column)
-        self._begins = ""
-        self._may_be_info = self._within_line = False
-        self.prose = True
-        self._unseparated = False
+        self._note_prose(self._prose_column if in_fence or self._within_line else self._column)
+        self._may_be_info = False
         if self._is_prose_alone():
             self._place = _OVER
         elif in_fence:
@@ -755,12 +757,16 @@ class Envelope:
         self._commit(Refusal(reason, Span(at, at + 1), ("the end",)))
         return True
 
-    def _begin_prose(self) -> bool:
+    def _note_prose(self, column: int) -> None:
+        """Text is passed over that begins in this column: it is nobody's marker's, and apart from the block before."""
         self.prose = True
         self._begins = ""
-        self.parsed = self._only_blanks = False
-        self._prose_column = min(self._prose_column, self._base + self._at - self._line_at)
         self._unseparated = self._within_line = False
+        self._prose_column = min(self._prose_column, column)
+
+    def _begin_prose(self) -> bool:
+        self._note_prose(self._base + self._at - self._line_at)
+        self.parsed = self._only_blanks = False
         self._place = _OVER if self._is_prose_alone() else _PROSE
         return True
 

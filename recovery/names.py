@@ -18,7 +18,9 @@ from .toolset import Tool, Toolset
 # What makes an expression of the text beside it. A name that holds one is arithmetic: `a-b(x=1)`, `a/b(x=1)`.
 OPERATORS: Final[frozenset[str]] = frozenset("+-*/%&|^~<>@!=")
 
-# What may stand before a call as a wrapper around it. `print(…)` is one too, but that the grammar reads.
+# The name of the wrapper that is written as a call itself, which the grammar reads.
+PRINT: Final = "print"
+# What else may stand before a call as a wrapper around it.
 WRAPPING_WORDS: Final = ("await", "return")
 
 # Words behind which, in some language that models write, a call is an expression or opens a definition: `not f(x=1)`
@@ -62,7 +64,7 @@ def resolve(written: str, toolset: Toolset) -> Tool | Reason:
 
 # A word that a call is assigned to, as far as it is there.
 _ASSIGNS: Final = re.compile(r"[^\W\d](?:\w|\\_)*+[ \t\f]*+(?:=[ \t\f]*+|\Z)")
-BLANKS: Final = " \t\f\r\n"
+_BLANKS: Final = " \t\f\r\n"
 # What ends the words of a name: more than one blank, or what is one and no space.
 _APART: Final = re.compile(r" {2}| ?[\t\f\r\n#\\]")
 
@@ -119,14 +121,15 @@ def may_become_name(written: str, toolset: Toolset, *, wrapped: bool) -> bool:
         if not written:
             return True
     written = written.replace("\\_", "_").removesuffix("\\")
-    paren = written.find("(")
-    if paren >= 0:
-        name = written[:paren].rstrip(BLANKS)
-        return (wrapped and name == "print") or not isinstance(_find(name, toolset), Reason)
-    apart = _APART.search(written)
+    name, paren, _ = written.partition("(")
+    name = name.rstrip(_BLANKS) if paren else name
+    apart = None if paren else _APART.search(name)
     if apart is not None:
-        name = written[: apart.start()]
-        return not name or (wrapped and name == "print") or not isinstance(_find(name, toolset), Reason)
+        name = name[: apart.start()]
+        if not name:
+            return True
+    if paren or apart is not None:
+        return (wrapped and name == PRINT) or not isinstance(_find(name, toolset), Reason)
     return _may_become(written, toolset, wrapped=wrapped)
 
 
@@ -148,7 +151,7 @@ def _may_become(written: str, toolset: Toolset, *, wrapped: bool) -> bool:
         return True
     before = [f"{prefix}." for prefix in toolset.namespaces]
     if wrapped:
-        before += ["print ", *(f"{word} " for word in WRAPPING_WORDS)]
+        before += [f"{PRINT} ", *(f"{word} " for word in WRAPPING_WORDS)]
     for token in before:
         rest = written.removeprefix(token)
         if token.startswith(written) or (rest != written and _may_become(rest, toolset, wrapped=False)):

@@ -120,12 +120,8 @@ def is_allowed(block: Block, prose: bool, several: bool, policy: Policy) -> bool
 
     `prose`: prose stands beside it already; `several`: other blocks do.
     """
-    allow = policy.allow
-    if not block.used <= allow:
-        return False
-    if prose or (several and block.alone):
-        return block.beside_prose in allow
-    return block.alone is None or block.alone in allow or block.beside_prose in allow
+    step = block.step(prose, several)
+    return block.used <= policy.allow and (step is None or step in policy.allow or block.beside_prose in policy.allow)
 
 
 def judge(envelope: Envelope, answer: str, toolset: Toolset, policy: Policy) -> Recovery:

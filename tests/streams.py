@@ -31,3 +31,9 @@ def streamed(toolset: Toolset, deltas: Iterable[str], policy: Policy, *, reasoni
     assert len({event.id for event in calls}) == len(calls)
     assert stream.committed == result.calls
     return result
+
+
+def is_part(part: str, text: str) -> bool:
+    """Whether the text becomes this where characters are dropped."""
+    characters = iter(text)
+    return all(character in characters for character in part)

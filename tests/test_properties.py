@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from recovery import Allowance, Limits, Policy, Span, Tool, Toolset, recover
 from tests.strategies import TOOLS, allowed, answers, examples, near_calls, pieces, policies
-from tests.streams import streamed
+from tests.streams import is_part, streamed
 
 LENIENT = Policy.lenient()
 few, some = examples(150), examples(400)
@@ -90,12 +90,6 @@ def test_spans_are_ordered_and_each_read_alone_gives_the_same_call(answer: str, 
         assert again.calls[0].span == Span(start, len(alone) - start)
         assert (again.calls[0].name, again.calls[0].written) == (call.name, call.written)
         assert exact(again.calls[0].arguments) == exact(call.arguments)
-
-
-def is_part(part: str, text: str) -> bool:
-    """Whether the text becomes this where characters are dropped."""
-    characters = iter(text)
-    return all(character in characters for character in part)
 
 
 def is_less_a_block(rest: str, line: str) -> bool:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from recovery import Allowance, CallEvent, Limits, Policy, Reason, Stream, TextEvent, Toolset, recover
 from tests.cases import VECTORS, read
 from tests.strategies import TOOLS, answers, examples, pieces, policies
-from tests.streams import events_of, streamed, text_of
+from tests.streams import events_of, is_part, streamed, text_of
 
 STRICT, DEFAULT, LENIENT = Policy.strict(), Policy.default(), Policy.lenient()
 OFFERED = Toolset(["f", "g", "magnetic_field", "get_docs", "get-docs"], aliases={"Ask the oracle": "f"})
@@ -186,12 +186,6 @@ def test_nothing_is_lost_or_given_out_twice_where_calls_go_out_early(
     assert calls or rest == answer
     written = Counter(answer[call.span.start : call.span.end] for call in calls)
     assert all(rest.count(call) <= answer.count(call) - times for call, times in written.items())
-
-
-def is_part(part: str, text: str) -> bool:
-    """Whether the text becomes this where characters are dropped."""
-    characters = iter(text)
-    return all(character in characters for character in part)
 
 
 @pytest.mark.parametrize(

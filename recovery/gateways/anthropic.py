@@ -76,7 +76,7 @@ def recover_stream(
     Raises `TypeError` or `ValueError` as `Stream` does, `TypeError` for an event that is neither dict nor object, and
     what `events` raises, behind what was held.
     """
-    toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
+    toolset = Toolset.of(tools)
     stream = Stream(toolset, policy=policy, commit=commit, reasoning_open=reasoning_open, make_id=make_id or _random_id)
     return adapt(events, _Message(stream) if len(toolset) else Untouched())
 

@@ -75,7 +75,7 @@ def recover_stream(
     Raises `TypeError` or `ValueError` as `Stream` does, `TypeError` for a chunk that is neither dict nor object, and
     what `chunks` raises, behind what was held.
     """
-    toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
+    toolset = Toolset.of(tools)
 
     def make_stream() -> Stream:
         return Stream(toolset, policy=policy, commit=commit, reasoning_open=reasoning_open, make_id=make_id)
