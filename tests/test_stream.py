@@ -129,6 +129,9 @@ def test_text_is_out_as_soon_as_nothing_can_make_it_a_call(policy: Policy, fed: 
         (DEFAULT, "One:\nf(x=1);"),
         (LENIENT, "One:\nf(x=1);|"),
         (LENIENT, "One:\nf(x=1);| g()|"),
+        # Indented below prose: a line of a program. A list behind a bare call: they are not mixed.
+        (LENIENT, "So.\n    f(x=1); g(x=2)"),
+        (LENIENT, "f(x=1)\n[g(|x=1), f(x=2)]"),
         # What leads to it may take it back.
         (LENIENT, "2 +\nf(x=1); g()"),
         (LENIENT, "Do not call this:\nf(x=1); g()"),
