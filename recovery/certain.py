@@ -2,7 +2,7 @@
 
 A stretch is text where nothing that may follow makes it part of a block. The reading alone does not tell, since a run
 of words may be a name: so the words are held against the offered names, one by one. May import: `builder`, `envelope`,
-`jsoncalls`, `lexemes`, `markers`, `names`, `policy`, `reader`, `result`, `toolset`, `verdict`.
+`jsoncalls`, `lexemes`, `markers`, `names`, `policy`, `prose`, `reader`, `result`, `toolset`, `verdict`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from . import envelope as places
-from . import markers
+from . import markers, prose
 from .builder import Builder
 from .envelope import Envelope
 from .jsoncalls import KEYS, NAME_KEYS, json_names
@@ -28,14 +28,15 @@ _BEGUN: Final = frozenset((places._TICKS, places._INFO, places._INFO_LINE, place
 # Where all that was read is text, whatever follows.
 _TEXT: Final = frozenset((places._CODE, places._CODE_TICKS, places._THINKING, places._OVER))
 # What a segment begins with that is no bare call.
-_BEGINNINGS: Final = markers.FIRST | frozenset("`~{")
+_BEGINNINGS: Final = frozenset("[`{")
 _NOTHING: Final = re.compile(r"(?!)")
 _ENDS_REASONING: Final = re.compile(r"[<\[]")
 _ENDS_STRING: Final = {quote: re.compile(rf"[{quote}\\]") for quote in "'\"\u201d\u2019"}
 # Words that are no name of a tool; the head of a line that is none.
 _ENDS_WORDS: Final = re.compile(r"[^\w .]")
 _ENDS_HEAD: Final = re.compile(rf"[{places.NO_HEAD}{re.escape(''.join(sorted(markers.FIRST)))}]")
-_BEGINS_MARKER: Final = re.compile("|".join(map(re.escape, sorted(markers.FIRST))))
+_BEFORE_CALLS: Final = (*markers.CALL_MARKERS, *markers.REASONING_MARKERS.values())
+_BEGINS_WITHIN: Final = re.compile(r"[<\[]")
 # By place.
 _ENDS: Final = {
     places._PROSE: re.compile(places.MORE_THAN_PROSE),
@@ -54,7 +55,8 @@ def text_until(envelope: Envelope, toolset: Toolset, policy: Policy) -> int:
     if place == places._BLOCK:
         reader = envelope._reader
         assert reader is not None
-        if envelope._may_be_info or may_be_calls(reader, toolset, policy):
+        # Behind signs nothing becomes a call.
+        if envelope._sign_at < 0 and (envelope._may_be_info or may_be_calls(reader, toolset, policy)):
             return envelope.start
         return reader.text_until()
     if place in _BEGUN or envelope._begins or (place == places._LEAD and envelope._ticks):
@@ -66,12 +68,25 @@ def text_until(envelope: Envelope, toolset: Toolset, policy: Policy) -> int:
     if place == places._PROSE:
         return begin if rest[:1] in markers.FIRST else envelope.seen
     wrapped = Allowance.WRAPPER in policy.allow
-    if place != places._LINE or rest[:1] in _BEGINNINGS or may_become_name(rest, toolset, wrapped=wrapped):
+    first = rest[:1]
+    # What begins with a sign is no call, unless it is an underscore that is escaped.
+    is_signed = (first in prose.SIGNS or first.isdigit()) and not "\\_".startswith(rest[:2])
+    if not is_signed and (
+        place != places._LINE or first in _BEGINNINGS or may_become_name(rest, toolset, wrapped=wrapped)
+    ):
         return begin
-    # Whether the line is prose is open; where it is, a marker may stand in it.
-    for found in _BEGINS_MARKER.finditer(rest):
-        if markers.ANY.match(rest, found.start()) or markers.may_become_marker(rest[found.start() :]):
-            return begin + found.start()
+    if markers.ANY.match(rest) or markers.may_become_marker(rest):
+        return begin
+    # Whether the line is prose is open; where it is, calls may stand in it: in a list, behind a marker or reasoning.
+    for found in _BEGINS_WITHIN.finditer(rest):
+        at = found.start()
+        if any(token.startswith(rest[at:]) or rest.startswith(token, at) for token in _BEFORE_CALLS):
+            return begin + at
+        if rest[at] == "[" and rest[:at].rstrip(" \t").endswith(":"):
+            inside = rest[at + 1 :].lstrip()
+            is_string = inside[:1] in PREFIXES and inside[1:2] in QUOTES
+            if not inside[:1].isalnum() or is_string or may_become_name(inside, toolset, wrapped=wrapped):
+                return begin + at
     return envelope.seen
 
 

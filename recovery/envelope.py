@@ -17,6 +17,7 @@ from . import markers, prose
 from .builder import Builder
 from .names import OPERATORS
 from .policy import Allowance, Limits
+from .prose import Lead
 from .reader import DONE, READING, Reader
 from .result import Call, Reason, Refusal, Span
 from .tables import ARGUMENTS, COLON_KEY, CONSTANT, END, KEY, NAME, PLAIN_CALL, WORD
@@ -35,6 +36,7 @@ _INFO_LENGTH: Final = 300
 _FENCE_TICKS: Final = 3
 # What an info string begins with, seen as a token.
 _INFO_KINDS: Final = (WORD, CONSTANT, KEY, COLON_KEY, ARGUMENTS)
+_OPERATORS: Final = OPERATORS | prose.MATHS
 # What a call begins with.
 _CALL_LIKE: Final = (NAME, PLAIN_CALL, KEY, ARGUMENTS)
 
@@ -44,8 +46,6 @@ _LANGUAGES: Final = frozenset(
     "python py python3 json text txt plaintext plain code tool_code tool_call tool_calls function_call function_calls "
     "javascript js typescript ts java bash sh".split()
 )
-
-
 # What in a line of prose may be more than prose: its end, a marker that no quote stands before, a list behind a colon.
 # All that it begins with comes first, as one class: `re` looks for that much faster than for alternatives.
 MORE_THAN_PROSE: Final = r"[\r\n<\[\\$`'\":]"
@@ -57,9 +57,6 @@ _IN_PROSE: Final = re.compile(
 NO_HEAD: Final = r"(=\r\n,;:?'\"`\[\]{}"
 _LINE_OF_CALL: Final = re.compile(rf"[^{NO_HEAD}]{{1,300}}[(=]")
 _MAY_BE_LINE_OF_CALL: Final = re.compile(rf"[^{NO_HEAD}]{{0,300}}\Z")
-# What makes, where it begins a line behind a block, one expression or one statement of what stands on both sides.
-_CONTINUES: Final = re.compile(r"[-+*/%&|^=!@.,;]{1,40}[ \t]{0,40}")
-
 # Where in the answer the walk is. Plain numbers, since an Enum is slow to look up by.
 _LEAD: Final = 0  # before anything but white space and comments, of the answer or of its fence
 _LINE: Final = 1  # where a line begins, behind other segments
@@ -75,6 +72,11 @@ _CODE: Final = 10  # in a fence that holds no calls
 _CODE_TICKS: Final = 11  # where a line of that fence begins
 _THINKING: Final = 12  # in reasoning
 _OVER: Final = 13  # nothing that follows matters
+
+
+def _width(blanks: str) -> int:
+    """How many columns these blanks take, a tab eight."""
+    return len(blanks) + 7 * blanks.count("\t")
 
 
 class Block(NamedTuple):
@@ -105,8 +107,10 @@ class Envelope:
     _seen = 0
     _final = False
     _place = _LEAD
-    # Where the line began that the walk is on; whether it is in a comment; the column of the first comment, or -1.
-    _line_at = 0
+    # How far the line is indented that the walk is on, and up to where that is known; whether the walk is in a comment;
+    # the column of the first comment, or -1.
+    _indent = 0
+    _indent_end = 0
     _in_comment = False
     _comment_column = -1
     # The fence: its character, how many of them opened it, how many were met where it closes.
@@ -129,12 +133,15 @@ class Envelope:
     # stands behind the last block so far.
     _unseparated = False
     _only_blanks = False
-    # Words stand before the last block on its line, and end no sentence.
+    # Words stand before the last block on its line, and end no sentence; something hidden stands behind it there.
     _in_sentence = False
-    # What `is_surely_led_to` says of the block that is being read, once it was asked.
-    _is_led: bool | None = None
-    # Where the words begin that may stand before the next block: behind a block, or what is hidden.
+    _is_broken = False
+    # What the words before the block say of it that is being read, once that was asked.
+    _led: Lead | None = None
+    # Where the words begin that may stand before the next block, behind a block or what is hidden; and those before
+    # what is hidden, each with its place.
     _words_at = 0
+    _earlier: tuple[tuple[int, str], ...] = ()
     # Where a turn token stands that the answer begins with, or -1.
     _lead_start = -1
     # The column in which the block begins, and the leftmost in which a line of prose does.
@@ -269,7 +276,7 @@ class Envelope:
             if not self._skip_blanks():
                 return False
             at = self._at
-            column = self._base + at - self._line_at
+            column = self._indent + self._base + at - self._indent_end
             if text[at] != "#":
                 break
             self._in_comment = True
@@ -277,14 +284,16 @@ class Envelope:
                 self._comment_column = column
         if 0 <= self._comment_column < column:
             # Indented below a comment: an excerpt of a program, and Python would not read it either.
-            self._place = _CODE if self._ticks else _OVER
             self.prose = True
+            if not self._ticks:
+                return self._retract()
+            self._place = _CODE
             return True
         if self._ticks:
             return self._begin_block()
         if self._comment_column < 0 and text[at] in "`~":
             return self._begin_ticks()
-        return self._marker_or(self._begin_block)
+        return self._marker_or(self._begin_words)
 
     def _line(self) -> bool:
         """A line begins, behind other segments: most are prose, and only few may begin a block."""
@@ -295,33 +304,35 @@ class Envelope:
         first = text[at]
         if first in "`~":
             return self._begin_ticks()
-        if first in markers.FIRST:
-            return self._marker_or(self._begin_block if first == "[" else self._begin_words)
-        return self._begin_words()
+        return self._marker_or(self._begin_words)
 
     def _begin_words(self) -> bool:
-        """A line begins, and not with a marker."""
+        """A line begins, of the answer or within it, and not with a marker."""
         text = self._text
-        at = self._at
+        at = behind = self._at
         first = text[at]
-        behind = at
-        if first in prose.SIGNS and self._only_blanks and self.blocks[-1].alone is None:
+        if first in prose.SIGNS or first.isdigit():
             line_end = end_of(_LINE_HEAD, text, at)
             if line_end == len(text) and not self._final and line_end - at < prose.REACH:
                 return False
             sign = prose.goes_on(text[at:line_end])
-            if sign:
+            if sign and self._only_blanks:
                 begin = self._base + at
                 self._commit(Refusal(Reason.OPERATOR, Span(begin, begin + sign)))
                 return True
-            behind = end_of(_CONTINUES, text, at)
-        if first == "{" or text[behind : behind + 1] == "[" or _LINE_OF_CALL.match(text, behind) is not None:
-            self._sign_at = self._base + at if behind > at else -1
+            if sign or first.isdigit():
+                behind = end_of(prose.before_call(), text, at)
+        if behind == at and self._place == _LEAD:
+            return self._begin_block()
+        if text[behind : behind + 1] in ("{", "[") or _LINE_OF_CALL.match(text, behind) is not None:
+            self._sign_at = -1
+            if behind > at:
+                self._sign_at = self._base + next((n for n in range(at, behind) if text[n] in _OPERATORS), at)
             self._at = behind
             return self._begin_block()
         if not self._final and _MAY_BE_LINE_OF_CALL.match(text, behind) is not None:
             return False
-        return self._begin_prose()
+        return self._begin_prose() if self._place == _LINE else self._begin_block()
 
     def _marker_or(self, otherwise: Callable[[], bool]) -> bool:
         """Pass the marker that stands here; where none does, go on otherwise."""
@@ -345,17 +356,13 @@ class Envelope:
         elif kind == markers.THINKS:
             self._close_by = markers.closer(token)
             self.steps.add(Allowance.REASONING)
+            self._earlier = ()
             self._place = _THINKING
             self.parsed = False
         elif kind == markers.THOUGHT:
             self._forget()
         elif kind == markers.HIDES:
-            self._close_by = markers.closer(token)
-            # Within a line of prose it goes on with that.
-            self._behind_hidden = _PROSE if self._place == _PROSE else 0
-            self._begin_prose()
-            if not self.over:
-                self._place = _THINKING
+            self._hide(token, start)
         else:
             self.steps.add(Allowance.MARKER)
             if self.block_at < 0 and not self.prose and self._lead_start < 0:
@@ -364,6 +371,22 @@ class Envelope:
                 self.blocks[-1] = self.blocks[-1]._replace(end=self._base + self._at)
             self._place = _AFTER if self.blocks or self.prose else _LEAD
         return True
+
+    def _hide(self, token: str, start: int) -> None:
+        """Pass what this token opens as prose; but what stands on both sides of a comment stands side by side."""
+        is_comment = token in markers.COMMENTS
+        self._close_by = markers.closer(token)
+        self._earlier = self._words_before(self._base + start) if is_comment else ()
+        self._only_blanks = self._only_blanks and is_comment
+        self._is_broken = self._place == _AFTER
+        # A formula is a part of its line.
+        if self._place == _PROSE or token[0] in "\\$":
+            self._behind_hidden = _PROSE
+        else:
+            self._behind_hidden = _AFTER if self._place == _AFTER and is_comment else 0
+        self._note_prose(self._indent)
+        self.parsed = False
+        self._place = _OVER if self._is_prose_alone() else _THINKING
 
     def _may_become_marker(self) -> bool:
         """Whether more text could make a marker, or a longer one, of all that is left."""
@@ -386,7 +409,6 @@ class Envelope:
         self._place = _LEAD
 
     def _begin_ticks(self) -> bool:
-        self.parsed = self._only_blanks = False
         self._tick = self._text[self._at]
         self._ticks = 0
         if not self._begins:
@@ -399,6 +421,7 @@ class Envelope:
         if self._at == len(self._text) and not self._final:
             return False
         if self._ticks >= _FENCE_TICKS or (self._tick == "`" and self.block_at < 0 and not self.prose):
+            self.parsed = self._only_blanks = False
             self._place = _INFO
             return True
         # No fence: operators, or code within a line of prose.
@@ -408,7 +431,8 @@ class Envelope:
             self._at = self._ticks
         self._at -= self._ticks
         self._ticks = 0
-        return self._begin_block() if self.block_at < 0 and not self.prose else self._begin_prose()
+        self._place = _LEAD if self.block_at < 0 and not self.prose else _LINE
+        return self._begin_words()
 
     def _in_info(self) -> bool:
         """The block begins behind the line end; or at a list; or at a word, which may turn out to be the info."""
@@ -425,7 +449,10 @@ class Envelope:
             return False
         word = info.group(1)
         decided = end - self._at < _INFO_LENGTH
-        if decided and (
+        if word.lower() in prose.MATHS_LANGUAGES:
+            self._note_prose(self._prose_column)
+            self._place = _OVER if self._is_prose_alone() else _CODE
+        elif decided and (
             text[end : end + 1] in ("", "\n", "\r") or (text[end] == "[" and (not word or self._is_language(info)))
         ):
             self._at = end
@@ -446,14 +473,14 @@ class Envelope:
 
     def _begin_block(self) -> bool:
         self.parsed = self._only_blanks = False
-        self._is_led = None
+        self._led = None
         at = self._base + self._at
         reader = Reader(self._toolset, self._limits, at)
         if self.block_at < 0 and not self.prose:
-            self.block_at = at
+            self.block_at = at if self._sign_at < 0 else self._sign_at
             self._first = reader
         self._reader = reader
-        self._column = at - self._line_at
+        self._column = self._indent
         self._place = _BLOCK
         if not (self._ticks or self._begins):
             # A turn token before the block goes with it.
@@ -475,15 +502,20 @@ class Envelope:
             and reader is self._first
             and reader.stopped_by == END
             and not (self._ticks or self._begins)
+            and self._sign_at < 0
         ):
             # Most answers are one block and nothing else.
             self._add_block(builder, reader.end)
             self._place = _OVER
             return False
         if whole and self._within_line:
-            whole = prose.leads_to_list(prose.last_line(self._before(reader.offset)))
+            whole = prose.leads_to_list(prose.last_line(self._text_before(reader.offset)))
         # The reader may have held some of the answer back: what it has is what is left.
         self._text, self._base, self._at = reader.rest()
+        if reader.ends_line():
+            before = self._text_before(self._base + self._at)
+            line = before[max(before.rfind("\n"), before.rfind("\r")) + 1 :]
+            self._indent = _width(line[: end_of(_SPACES, line, 0)])
         if self._sign_at >= 0:
             return self._behind_sign(reader)
         if outcome == DONE and reader.stopped_by == END:
@@ -511,12 +543,15 @@ class Envelope:
         return True
 
     def _behind_sign(self, reader: Reader) -> bool:
-        """What a sign joins to the block before it: a call of an offered tool makes an expression of both."""
+        """What signs before it on its line make of a call of an offered tool: an expression, and so of all others."""
         at, self._sign_at = self._sign_at, -1
         if reader.builder is not None and reader.builder.commits():
-            self._commit(Refusal(Reason.OPERATOR, Span(at, at + 1)))
-        else:
-            self._reject(reader)
+            refusal = Refusal(Reason.OPERATOR, Span(at, at + 1))
+            if self.blocks or reader is self._first:
+                self._commit(refusal)
+                return True
+            self.spoiled = self.spoiled or refusal
+        self._pass_over(reader)
         return True
 
     def _behind(self) -> bool:
@@ -603,6 +638,7 @@ class Envelope:
         self._unseparated = plain
         self._only_blanks = True
         self._within_line = 0 < self._ticks < _FENCE_TICKS
+        self._is_broken = False
         self._ticks = 0
         self._begins = ""
         self._may_be_info = False
@@ -610,33 +646,50 @@ class Envelope:
 
     def _is_led_to(self) -> bool:
         """Whether the words before the block leave it what it is."""
-        self._in_sentence = False
-        before = self._before(self._start)
-        line = prose.last_line(before)
-        if prose.takes_back(line) or (not self._ticks and prose.opens_bracket(line)):
+        lead = self.lead()
+        self._in_sentence = self._begins != "" and lead.unfinished
+        if lead.apart:
             self._retract()
-            return False
-        if self._ticks:
-            return True
-        sign = prose.sign_at_end(line)
-        if sign is not None:
-            begin = self._start - len(before) + len(before.rstrip()) - len(line)
-            self._commit(Refusal(Reason.OPERATOR, Span(begin + sign[0], begin + sign[1])))
-        self._in_sentence = self._begins != "" and prose.is_unfinished(before)
-        return sign is None
+        elif lead.sign is not None:
+            self._commit(Refusal(Reason.OPERATOR, self._place_of(lead.sign)))
+        return not lead.apart and lead.sign is None
 
     def is_surely_led_to(self) -> bool:
-        """Whether, whatever follows the block that is being read, the words before leave it what it is. Asked once."""
-        if self._is_led is None:
-            before = self._before(self._start)
-            line = prose.last_line(before)
-            apart = prose.opens_bracket(line) or prose.sign_at_end(line) or prose.is_unfinished(before)
-            self._is_led = not (prose.takes_back(line) or (apart and not self._ticks))
-        return self._is_led
+        """Whether, whatever follows the block that is being read, the words before leave it what it is."""
+        lead = self.lead()
+        return not lead.apart and lead.sign is None and (self._ticks > 0 or not lead.unfinished)
 
-    def _before(self, at: int) -> str:
-        """The text before this place of the answer, as far as words reach, and back to what is no prose."""
-        begin = max(self._words_at, at - prose.REACH, 0)
+    def lead(self) -> Lead:
+        """What the words before the block that is being read say of it. Asked once."""
+        if self._led is None:
+            self._led = prose.lead_of("".join(words for _, words in self._words_before(self._start)))
+        return self._led
+
+    def _words_before(self, at: int) -> tuple[tuple[int, str], ...]:
+        """The words before this place of the answer, each stretch with its place, as far as they are looked at.
+
+        Back to the block before, and without what is hidden among them.
+        """
+        last = (max(self._words_at, at - prose.REACH), self._text_before(at))
+        reach = prose.REACH - len(last[1])
+        kept = []
+        for begin, words in reversed(self._earlier):
+            if reach > 0:
+                kept.append((begin + max(0, len(words) - reach), words[-reach:]))
+            reach -= len(words)
+        return (*reversed(kept), last)
+
+    def _place_of(self, words: tuple[int, int]) -> Span:
+        """Where in the answer this part of the words before the block stands."""
+        start, end = words
+        for begin, text in self._words_before(self._start):
+            if start < len(text):
+                return Span(begin + start, begin + end)
+            start, end = start - len(text), end - len(text)
+        raise AssertionError
+
+    def _text_before(self, at: int) -> str:
+        begin = max(self._words_at, at - prose.REACH)
         if begin >= self._base:
             return self._text[begin - self._base : at - self._base]
         parts: list[str] = []
@@ -657,6 +710,7 @@ class Envelope:
 
     def _add_block(self, builder: Builder, end: int) -> None:
         self._words_at = end
+        self._earlier = ()
         self.blocks.append(self.block_to(builder, end))
 
     def block_to(self, builder: Builder, end: int) -> Block:
@@ -687,6 +741,10 @@ class Envelope:
             return
         if self._begins and builder is not None and self.spoiled is None:
             self.spoiled = reader.refusal()
+        self._pass_over(reader)
+
+    def _pass_over(self, reader: Reader) -> None:
+        """What was read is prose."""
         if reader.is_limited():
             # What stands behind would be read otherwise if the limit were higher.
             self._retract()
@@ -745,7 +803,7 @@ class Envelope:
             return True
         if text[at] in "<[" and not span:
             return self._marker_or(self._begin_prose)
-        if self._only_blanks and (self.blocks[-1].alone or text[at] in OPERATORS):
+        if self._only_blanks and (self.blocks[-1].alone or self._is_broken or text[at] in _OPERATORS):
             return self._spoil()
         if self._only_blanks and self._in_sentence:
             return self._retract()
@@ -753,7 +811,7 @@ class Envelope:
 
     def _spoil(self) -> bool:
         at = self._base + self._at
-        reason = Reason.OPERATOR if self._text[self._at] in OPERATORS else Reason.TRAILING_TEXT
+        reason = Reason.OPERATOR if self._text[self._at] in _OPERATORS else Reason.TRAILING_TEXT
         self._commit(Refusal(reason, Span(at, at + 1), ("the end",)))
         return True
 
@@ -765,7 +823,7 @@ class Envelope:
         self._prose_column = min(self._prose_column, column)
 
     def _begin_prose(self) -> bool:
-        self._note_prose(self._base + self._at - self._line_at)
+        self._note_prose(self._indent)
         self.parsed = self._only_blanks = False
         self._place = _OVER if self._is_prose_alone() else _PROSE
         return True
@@ -845,12 +903,17 @@ class Envelope:
         return True
 
     def _skip_blanks(self) -> bool:
+        text = self._text
         begin = self._at
-        self._at = end_of(_BLANKS, self._text, begin)
-        line_end = max(self._text.rfind("\n", begin, self._at), self._text.rfind("\r", begin, self._at))
+        self._at = at = end_of(_BLANKS, text, begin)
+        line_end = max(text.rfind("\n", begin, at), text.rfind("\r", begin, at))
         if line_end >= 0:
-            self._line_at = self._base + line_end + 1
-        return self._at < len(self._text)
+            self._indent = 0
+            begin = line_end + 1
+        if line_end >= 0 or self._base + begin == self._indent_end:
+            self._indent += _width(text[begin:at])
+            self._indent_end = self._base + at
+        return at < len(text)
 
     def _pass_ticks(self) -> int:
         text = self._text

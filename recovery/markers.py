@@ -77,6 +77,7 @@ _MATHS: Final[tuple[str, ...]] = (
 
 # What opens a stretch that is put out of action, and what ends it.
 COMMENT_MARKERS: Final[dict[str, str]] = {
+    # Comments: what stands on both sides of one stands side by side.
     "<!--": "-->",
     "/*": "*/",
     # Turns that are not the assistant's.
@@ -90,6 +91,8 @@ COMMENT_MARKERS: Final[dict[str, str]] = {
     "$$": "$$",
     **{f"\\begin{{{name}}}": f"\\end{{{name}}}" for name in _MATHS},
 }
+
+COMMENTS: Final = ("<!--", "/*")
 
 BEGINS, ENDS, TURN, THINKS, THOUGHT, HIDES = range(6)
 

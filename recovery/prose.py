@@ -8,33 +8,57 @@ something; a key with its colon makes data of a list. All is seen from the neare
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from .text import compiled
 
 # How many characters before a block, and how many of the line behind it, are looked at: some sentences.
 REACH: Final = 400
 
+# The blocks of Unicode that hold the signs of mathematics and arrows, and the few such signs of Latin-1.
+_MATHS: Final = "\u2190-\u22ff\u27c0-\u27ff\u2900-\u2aff\xac\xb1\xb7\xd7\xf7"
+MATHS: Final = frozenset("\xac\xb1\xb7\xd7\xf7").union(
+    *(map(chr, range(*block)) for block in ((0x2190, 0x2300), (0x27C0, 0x2800), (0x2900, 0x2B00)))
+)
+# Info strings of fences that hold maths: what is called there is a function of mathematics.
+MATHS_LANGUAGES: Final = frozenset("latex tex katex mathjax math maths asciimath".split())
+# A fence of maths that is opened where none counts: behind a sign or a comment.
+_OPENS_MATHS: Final = rf"(?:```|~~~)[ \t]*(?:{'|'.join(sorted(MATHS_LANGUAGES))})\Z"
+# As LaTeX writes them: `\cdot`.
+_COMMAND: Final = r"\\[A-Za-z]+"
+
 # What may begin a line that goes on with the block before it: `goes_on` says whether it does.
-SIGNS: Final = frozenset("-+*/%&|^=<>@!?.,;:×÷−±⋅≤≥≠≈")
+SIGNS: Final = frozenset("-+*/%&|^=<>@!?.,;:~\\") | MATHS
 
 # The operator that a line ends in: as a word of its own, or directly behind a value; `C++` ends in none.
 _SIGN_AT_END: Final = (
-    r"(?:(?<!\S)(?:[-+%^=&|@×÷−±⋅≤≥≠≈]|\*\*?|//?|&&|\|\||[<>]{1,2}|[<>=!]=+|[-+*/%&|^:]=|[-=]>)"
-    r"|(?<=[\w)\]])(?:[-+^&|=/]|\*\*?|[-+*/%&|^:<>=!]=+|[-=]>))[\s\\]*\Z"
+    rf"(?:(?<!\S)(?:[-+*/%&|^=<>@!~{_MATHS}]+|:=|{_COMMAND})"
+    rf"|(?<=[\w)\]])(?:[-^&|=/{_MATHS}]|\+(?!\+)|\*\*?|[-+*/%&|^:<>=!]=+|[-=]>))[\s\\]*\Z"
 )
-_ENDS_IN_SIGN: Final = frozenset("-+*/%&|^=<>@×÷−±⋅≤≥≠≈\\")
 # What ends in the same characters and in none: a rule, a row of a table, emphasis, an address.
 _NO_SIGN_AT_END: Final = (
-    r"\A\s*(?:[-*_=+~]\s*){3,}\Z|\A\s*\||(?<![\w*])\*{1,3}[^\s*](?:[^*]*[^\s*])?\*{1,3}\s*\Z|/[^\s/]*/\s*\Z"
+    r"\A\s*(?:[-*_=+~]\s*){3,}\Z|\A\s*\|(?:.*\|)?\Z|(?<![\w*])\*{1,3}[^\s*](?:[^*]*[^\s*])?\*{1,3}\s*\Z|/[^\s/]+/\s*\Z"
+    r"|<[/!?]?[A-Za-z][^<>]*>\s*\Z"
 )
+# A comment at the end of a line, or alone on it.
+_COMMENT: Final = r"(?<!\S)(?:#|//[ \t]+[^\W\d]).*"
 # What a line goes on with: an operator, what separates, or the second half of a condition.
-_SIGN_AT_START: Final = r"[-+*/%&|^=<>@,;×÷−±⋅≤≥≠≈]+|!=+|\.(?=\w)|\?(?=[ \t.?])|:(?=[ \t])"
+_SIGN_AT_START: Final = rf"[-+*/%&|^=<>@,;{_MATHS}]+|!=+|~(?!~)|\.(?=\w)|\?(?=[ \t.?])|:(?=[ \t])|:=|{_COMMAND}"
 # What begins with the same characters and goes on with nothing: a rule, emphasis, a tag, a row of a table.
-_NO_SIGN_AT_START: Final = r"(?:[-*_=+~][ \t]*){3,}\Z|\*{1,3}[^\s*].*\*|<[A-Za-z/|?!]|\|.*\|\s*\Z"
-# A bullet or a quotation: the words behind it tell it from an operator.
-_BULLET: Final = r"[-*+>][ \t]+"
+_NO_SIGN_AT_START: Final = (
+    r"(?:[-*_=+~][ \t]*){3,}\Z|\*{1,3}[^\s*](?:.*[^\s*])?\*|<(?:[/|?!]|[A-Za-z][\w:.-]*[ \t/>])|\|[^|].*\|\s*\Z"
+)
+# Signs before a call on its line, with the numbers before them; not emphasis.
+_BEFORE_CALL: Final = (
+    rf"(?!\*{{1,3}}[^\s*])(?:(?:\d[\d.,]{{0,40}}[ \t]{{0,40}})?(?:[-+*/%&|^=<>!@.,;~{_MATHS}]{{1,40}}|{_COMMAND})"
+    rf"[ \t]{{0,40}}){{0,20}}"
+)
+# A bullet, an arrow or a quotation: the words behind it tell it from an operator.
+_BULLET: Final = r"[-*+>·→⇒➜][ \t]+"
+# A bracket, or what opens and closes a string of several lines.
+_BRACKETS: Final = r"[\[\](){}]|\"\"\"|'''"
 
 # What may stand around a word of prose.
 _AROUND_WORD: Final = "*_`\"'“”‘’,.;:!?()-•❌"
@@ -66,23 +90,77 @@ _OF_CODE: Final = frozenset(
 )
 
 
+class Lead(NamedTuple):
+    """What the words before a block say of it."""
+
+    # It is a part of what was opened before, or is spoken about.
+    apart: bool
+    # Where, in these words, the operator stands that they end in.
+    sign: tuple[int, int] | None
+    # Words stand before the block on its line, and end no sentence.
+    unfinished: bool
+
+
+def lead_of(before: str) -> Lead:
+    """What `before`, the words up to a block, say of it; what is hidden is not among them."""
+    at, line = _last_line_of_code(before)
+    whole = last_line(before)
+    sign = _sign_at_end(line)
+    if sign is None and "//" in whole:
+        # No comment, but a division.
+        at, sign = len(before.rstrip()) - len(whole), _sign_at_end(whole)
+    apart = takes_back(whole) or (sign is None and _is_inside(before[: at + len(line)]))
+    return Lead(apart, sign and (at + sign[0], at + sign[1]), _is_unfinished(before))
+
+
 def last_line(before: str) -> str:
     """The last line that is not blank, without the blanks behind it."""
     before = before.rstrip()
     return before[max(before.rfind("\n"), before.rfind("\r")) + 1 :]
 
 
-def sign_at_end(line: str) -> tuple[int, int] | None:
+def _last_line_of_code(before: str) -> tuple[int, str]:
+    """The last line that is more than a comment, without that and the blanks behind it, and where it begins."""
+    end = len(before)
+    while True:
+        before = before[:end].rstrip()
+        end = max(before.rfind("\n"), before.rfind("\r")) + 1
+        line = before[end:]
+        if "#" in line or "//" in line:
+            line = compiled(_COMMENT).sub("", line).rstrip()
+        if line or not end:
+            return end, line
+
+
+def _sign_at_end(line: str) -> tuple[int, int] | None:
     """Where the operator stands that the last line before a block ends in."""
-    found = compiled(_SIGN_AT_END).search(line) if line[-1:] in _ENDS_IN_SIGN else None
+    found = compiled(_SIGN_AT_END).search(line)
     if found is None or compiled(_NO_SIGN_AT_END).search(line):
         return None
     return found.start(), found.start() + len(found.group().rstrip(" \t\f\\"))
 
 
-def opens_bracket(line: str) -> bool:
-    """Whether the last line before a block ends in a bracket that it opens."""
-    return line.rstrip(" \t\f\\")[-1:] in ("(", "[", "{")
+def _is_inside(before: str) -> bool:
+    """Whether the last line of these goes on within a bracket or a string that they open."""
+    last = before.rstrip(" \t\f\\")[-1:]
+    if last in ("(", "[", "{"):
+        return True
+    line = last_line(before)
+    if last in ("'", '"', "`") and line.count(last) % 2 and not line.lstrip().startswith("```"):
+        return True
+    if compiled(_OPENS_MATHS).search(line.lower()):
+        return True
+    opened = 0
+    string = ""
+    for found in compiled(_BRACKETS).finditer(before):
+        sign = found.group()
+        if string or len(sign) == 3:
+            string = sign if not string else "" if sign == string else string
+        elif sign in "([{":
+            opened += 1
+        else:
+            opened = max(0, opened - 1)
+    return string != "" or (opened > 0 and last in (",", ":"))
 
 
 def goes_on(line: str) -> int:
@@ -92,6 +170,11 @@ def goes_on(line: str) -> int:
         return 0
     bullet = compiled(_BULLET).match(line)
     return 0 if bullet is not None and _holds_words(line[bullet.end() :]) else len(found.group())
+
+
+def before_call() -> re.Pattern[str]:
+    """What makes an expression of the call behind it on its line: signs, and the numbers before them."""
+    return compiled(_BEFORE_CALL)
 
 
 def leads_to_list(line: str) -> bool:
@@ -131,7 +214,7 @@ def takes_back(line: str) -> bool:
     )
 
 
-def is_unfinished(before: str) -> bool:
+def _is_unfinished(before: str) -> bool:
     """Whether words stand before a block on its line, and end no sentence. Tags are no words."""
     line = compiled(_TAG).sub("", before[max(before.rfind("\n"), before.rfind("\r")) + 1 :])
     return any(map(str.isalpha, line)) and compiled(_SENTENCE_ENDS).search(line) is None

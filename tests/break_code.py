@@ -149,16 +149,16 @@ BREAKS: Final = {
     "sign-between": Break(
         "a line may go on with the block before it",
         ENVELOPE,
-        "if first in prose.SIGNS and self._only_blanks and self.blocks[-1].alone is None:",
+        "if sign and self._only_blanks:",
         "if False:",
-        "prose_lines or operator-around",
+        "prose_lines or operator-around or mathematics",
     ),
     "sign-before": Break(
         "the line before a block may go on in it",
-        ENVELOPE,
-        "sign = prose.sign_at_end(line)",
-        "sign = None",
-        "operator-around",
+        PROSE,
+        "    sign = _sign_at_end(line)\n",
+        "    sign = None\n",
+        "operator-around or mathematics",
     ),
     "sign-of-markdown": Break(
         "a rule, a tag and what is in bold are operators",
@@ -176,10 +176,46 @@ BREAKS: Final = {
     ),
     "bracket-before": Break(
         "a bracket may be open before a block",
-        ENVELOPE,
-        "not self._ticks and prose.opens_bracket(line)",
-        "False",
+        PROSE,
+        'if last in ("(", "[", "{"):',
+        "if False:",
         "prose_lines",
+    ),
+    "sign-first": Break(
+        "an operator before one call leaves the others what they are",
+        ENVELOPE,
+        "self.spoiled = self.spoiled or refusal",
+        "pass",
+        "mathematics",
+    ),
+    "sign-in-comment": Break(
+        "a comment hides the operator before it",
+        PROSE,
+        'line = compiled(_COMMENT).sub("", line).rstrip()',
+        "pass",
+        "mathematics",
+    ),
+    "sign-behind-comment": Break(
+        "a comment is prose between a call and an operator",
+        ENVELOPE,
+        "self._only_blanks = self._only_blanks and is_comment",
+        "self._only_blanks = False",
+        "mathematics",
+    ),
+    "sign-before-comment": Break(
+        "words before a comment lead to nothing",
+        ENVELOPE,
+        "self._earlier = self._words_before(self._base + start) if is_comment else ()",
+        "self._earlier = ()",
+        "mathematics",
+    ),
+    "maths-sign": Break("signs of mathematics are none", PROSE, '.,;:~\\\\") | MATHS', '.,;:~\\\\")', "mathematics"),
+    "maths-fence": Break(
+        "a call in a fence of LaTeX counts",
+        ENVELOPE,
+        "if word.lower() in prose.MATHS_LANGUAGES:",
+        "if False:",
+        "mathematics",
     ),
     "not-mixed": Break(
         "a list and bare calls may be mixed",
@@ -201,7 +237,7 @@ BREAKS: Final = {
     "colon-code": Break(
         "code and data may lead to a list",
         ENVELOPE,
-        "whole = prose.leads_to_list(prose.last_line(self._before(reader.offset)))",
+        "whole = prose.leads_to_list(prose.last_line(self._text_before(reader.offset)))",
         "pass",
         "prose_list",
     ),
@@ -212,7 +248,9 @@ BREAKS: Final = {
         "or False:",
         "prose_list",
     ),
-    "taken-back": Break("what words take back is called", ENVELOPE, "if prose.takes_back(line) or (", "if (", "prose_"),
+    "taken-back": Break(
+        "what words take back is called", PROSE, "apart = takes_back(whole) or (", "apart = (", "prose_"
+    ),
     "taken-back-clause": Break(
         "a negation counts wherever it stands in its line", PROSE, "_words(clauses[-1])", "_words(line)", "prose_list"
     ),
@@ -247,8 +285,8 @@ BREAKS: Final = {
     "reasoning-hides": Break(
         "a call in reasoning counts",
         ENVELOPE,
-        "            self.steps.add(Allowance.REASONING)\n            self._place = _THINKING",
-        "            self.steps.add(Allowance.REASONING)\n            self._place = _LINE",
+        "            self._earlier = ()\n            self._place = _THINKING",
+        "            self._earlier = ()\n            self._place = _LINE",
         "reasoning",
     ),
     "orphan-closer": Break(

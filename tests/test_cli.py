@@ -237,7 +237,7 @@ def test_no_premature_calls_are_told_too(shell: Shell) -> None:
 
 def test_premature_calls_of_an_answer_that_is_text_in_the_end(shell: Shell) -> None:
     call = '[{"name": "set_table", "arguments": {}}]'
-    rows = [{"text": f'```{call}```\nlay("",)\n{call}'}]
+    rows = [{"text": f"{call}\nSo it is.\nBut not:\n{call}"}]
     result = shell("replay", write("answers.jsonl", rows), "--policy", "lenient", "--commit", "call")
     assert cells(result.out)["left as text"] == ["1", "100.0%"]
     assert cells(result.out)["text"] == ["1", "1", "100.0%", "answers.jsonl:1"]
