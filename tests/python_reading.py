@@ -6,13 +6,18 @@ The oracle of `test_ast_oracle.py`, which lists where `recovery` differs from it
 from __future__ import annotations
 
 import ast
+import json
 import math
 import re
 import warnings
 from typing import Any, Final
 
+from recovery import Policy, Toolset, recover
+
 # A call as Python reads it: the name as written, and the arguments.
 Read = tuple[str, dict[str, Any]]
+
+STRICT: Final = Policy.strict()
 
 _CONSTANTS: Final = {"true": True, "false": False, "null": None}
 _MOST: Final = 10**4300
@@ -153,3 +158,30 @@ class _Reader:
         elif value is not None and not isinstance(value, bool):
             raise _OtherError
         return value
+
+
+def exact(value: object) -> str:
+    """Tells 1, 1.0 and True apart; line ends in strings as Python gives them."""
+    return json.dumps(value, sort_keys=True).replace("\\r\\n", "\\n").replace("\\r", "\\n")
+
+
+def name_of(written: str, toolset: Toolset) -> str | None:
+    """The offered tool, by rules 1 and 2 for names without a space."""
+    names = [name for name in (written, written.replace(".", "_")) if toolset.get(name)][:1]
+    return next(iter({toolset.aliases.get(written, *names), *names})) if names else toolset.aliases.get(written)
+
+
+def held_against_python(answer: str, toolset: Toolset) -> str:
+    """What Python made of it, once strict was found to agree."""
+    read = python_reads(answer)
+    result = recover(answer, toolset, policy=STRICT)
+    if read is None:
+        return "can't be read"
+    names = [name_of(written, toolset) for written, _ in read]
+    if read and None not in names:
+        assert result.status == "recovered", (answer, result)
+        wanted = [(name, written, exact(arguments)) for name, (written, arguments) in zip(names, read, strict=True)]
+        assert [(call.name, call.written, exact(call.arguments)) for call in result.calls] == wanted, answer
+        return "calls"
+    assert not result.calls or " " in "".join(call.written for call in result.calls), (answer, result)
+    return "calls of others" if read else "something else"

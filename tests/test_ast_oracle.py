@@ -31,10 +31,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recovery import Policy, Toolset, recover
-from tests.python_reading import python_reads
+from tests.python_reading import STRICT, held_against_python
 from tests.strategies import TOOLS, answers, blocks, examples, mutated, put_around
 
-STRICT = Policy.strict()
 DATA = Path(os.environ.get("RECOVERY_DATA", "/nonexistent"))
 recorded = pytest.mark.skipif(not DATA.is_dir(), reason="RECOVERY_DATA names no folder")
 SIGNS = frozenset("+-*/%&|^~<>@!=")
@@ -49,33 +48,6 @@ AROUND = st.sampled_from(
     + [("", behind) for behind in BEHIND]
     + [("(", ")"), ("[", "]"), ("{", "}"), ("f(x=", ")"), ("[", ",]"), ("print(", ")"), ("[x for x in ", "]")]
 )
-
-
-def exact(value: object) -> str:
-    """Tells 1, 1.0 and True apart; line ends in strings as Python gives them."""
-    return json.dumps(value, sort_keys=True).replace("\\r\\n", "\\n").replace("\\r", "\\n")
-
-
-def name_of(written: str, toolset: Toolset) -> str | None:
-    """The offered tool, by rules 1 and 2 for names without a space."""
-    names = [name for name in (written, written.replace(".", "_")) if toolset.get(name)][:1]
-    return next(iter({toolset.aliases.get(written, *names), *names})) if names else toolset.aliases.get(written)
-
-
-def held_against_python(answer: str, toolset: Toolset) -> str:
-    """What Python made of it, once strict was found to agree."""
-    read = python_reads(answer)
-    result = recover(answer, toolset, policy=STRICT)
-    if read is None:
-        return "can't be read"
-    names = [name_of(written, toolset) for written, _ in read]
-    if read and None not in names:
-        assert result.status == "recovered", (answer, result)
-        wanted = [(name, written, exact(arguments)) for name, (written, arguments) in zip(names, read, strict=True)]
-        assert [(call.name, call.written, exact(call.arguments)) for call in result.calls] == wanted, answer
-        return "calls"
-    assert not result.calls or " " in "".join(call.written for call in result.calls), (answer, result)
-    return "calls of others" if read else "something else"
 
 
 def test_generated_answers_are_read_as_python_reads_them() -> None:
