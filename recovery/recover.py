@@ -29,11 +29,13 @@ def recover(
     toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
     if not isinstance(policy, Policy):
         policy = Policy.of(policy)
-    if not reasoning_open and answer[:1] != "[" and len(answer) <= policy.limits.characters:
+    fits = len(answer) <= policy.limits.characters
+    if fits and not reasoning_open and answer[:1] != "[":
         # What begins as a list is seldom prose.
         text = turn_down(answer, toolset)
         if text is not None:
             return text
-    envelope = Envelope(toolset, policy.limits, answer, reasoning_open=reasoning_open)
+    # Of what is too long nothing is turned down unread: a stream, which can't know it, says so too.
+    envelope = Envelope(toolset, policy.limits, answer if fits else None, reasoning_open=reasoning_open)
     envelope.feed(answer, final=True)
     return judge(envelope, answer, toolset, policy)
