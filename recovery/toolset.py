@@ -113,8 +113,7 @@ class Toolset(Frozen):
         aliases: Mapping[str, str] | None = None,
         namespaces: Iterable[str] = NAMESPACES,
     ) -> None:
-        if isinstance(namespaces, str):
-            raise TypeError("namespaces: expected a collection of names, got a single str")
+        prefixes = _prefixes(namespaces)
         exact = _index(tools)
         alias = _index_aliases(aliases if aliases is not None else {}, exact)
         names = (*exact, *alias)
@@ -122,7 +121,7 @@ class Toolset(Frozen):
         self._set(
             tuple(exact.values()),
             MappingProxyType({name: tool.name for name, tool in alias.items()}),
-            frozenset(namespaces),
+            prefixes,
             exact,
             alias,
             folded,
@@ -214,6 +213,19 @@ def fold(text: str) -> str:
     return "".join(filter(str.isalnum, text))
 
 
+def is_meant(written: str, toolset: Toolset) -> bool:
+    """Whether an offered name or alias has the letters and digits of `written`, signs put aside.
+
+    But for the last of them, which stand together here as they do there: `mention` looks for these.
+    """
+    folded = fold(written)
+    if folded not in toolset._folded:
+        return False
+    found = _TAIL.search(written)
+    tails = ("",) if found is None else ("", found.group(1))
+    return any(folded in toolset._tails.get(tail, ()) for tail in tails)
+
+
 def _rebuild(tools: tuple[Tool, ...], aliases: dict[str, str], namespaces: frozenset[str]) -> Toolset:
     return Toolset(tools, aliases=aliases, namespaces=namespaces)
 
@@ -261,6 +273,17 @@ def _index_aliases(aliases: Mapping[str, str], exact: dict[str, Tool]) -> dict[s
             raise ValueError(f"{place}: {target!r} is not among the offered tools")
         alias[str.__str__(name)] = exact[target]
     return alias
+
+
+def _prefixes(namespaces: Iterable[str]) -> frozenset[str]:
+    if isinstance(namespaces, str) or not isinstance(namespaces, Iterable):
+        single = "a single " if isinstance(namespaces, str) else ""
+        raise TypeError(f"namespaces: expected a collection of names, got {single}{_kind(namespaces)}")
+    prefixes = tuple(namespaces)
+    for number, name in enumerate(prefixes):
+        if not isinstance(name, str):
+            raise TypeError(f"namespaces[{number}]: a namespace must be a str, got {_kind(name)}")
+    return frozenset(prefixes)
 
 
 def _tool(item: object, place: str) -> Tool | None:

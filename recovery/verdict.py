@@ -16,7 +16,7 @@ from .names import OPERATORS
 from .policy import Allowance, Policy
 from .result import Reason, Recovery, Refusal, Span
 from .text import SIGNS, end_of
-from .toolset import AS_CALL, Toolset, fold, mention
+from .toolset import AS_CALL, Toolset, is_meant, mention
 
 # What may stand before the first name without hiding it: signs, operators, numbers, constants. Only a name of letters
 # is looked for, since the toolset is asked for letters and digits alone.
@@ -172,7 +172,7 @@ def _find_call(answer: str, at: int, toolset: Toolset) -> int:
             name = answer[begin:paren]
             if _NO_NAME.search(name):
                 break
-            if not name[-1:].isspace() and fold(name) in toolset._folded:
+            if not name[-1:].isspace() and is_meant(name, toolset):
                 return begin
             paren = answer.find("(", paren + 1, begin + reach)
     return -1

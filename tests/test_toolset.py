@@ -279,6 +279,21 @@ def test_a_bad_alias_is_told_by_name(aliases: Any, error: type[Exception], messa
     assert str(caught.value) == message
 
 
+@pytest.mark.parametrize(
+    ("namespaces", "message"),
+    [
+        ("api", "namespaces: expected a collection of names, got a single str"),
+        (5, "namespaces: expected a collection of names, got int"),
+        (["api", ["tools"]], "namespaces[1]: a namespace must be a str, got list"),
+        ([{}], "namespaces[0]: a namespace must be a str, got dict"),
+    ],
+)
+def test_a_bad_namespace_is_told_by_its_place(namespaces: Any, message: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        Toolset(["f"], namespaces=namespaces)
+    assert str(caught.value) == message
+
+
 def test_an_alias_of_a_tool_that_is_passed_over_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"aliases\['sh'\]: 'bash' is not among the offered tools"):
         Toolset([{"type": "bash_20250124", "name": "bash"}], aliases={"sh": "bash"})
