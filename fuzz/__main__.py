@@ -48,8 +48,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m fuzz",
         description="Look for an input that breaks an invariant. Without TARGET all of them:\n\n" + "\n".join(lines),
-        epilog=f"""Kept in {KEPT.relative_to(HERE.parent)}/TARGET: `corpus`, which the next campaign begins with; `found`, each
-finding as it is and, where it is an answer, as a vector for tests/vectors; `log`, what libFuzzer said.
+        epilog="""Kept in fuzz/kept/TARGET: `corpus`, which the next campaign begins with; `found`, each finding as it
+is and, where it is an answer, as a vector for tests/vectors; `log`, what libFuzzer said.
 
 examples:
   python -m fuzz                              all targets, a minute each
@@ -59,10 +59,16 @@ examples:
 exit status: 0 nothing found, 1 findings, 2 misuse or a target that can't run""",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("targets", nargs="*", type=_target, metavar="TARGET", help="the name of a target, with or without `fuzz_`")
+    parser.add_argument(
+        "targets", nargs="*", type=_target, metavar="TARGET", help="the name of a target, with or without `fuzz_`"
+    )
     parser.add_argument("--seconds", type=_number, default=60, metavar="N", help="how long to run each target (60)")
     parser.add_argument(
-        "--jobs", type=_number, default=os.cpu_count() or 1, metavar="N", help="how many targets run at once (one a core)"
+        "--jobs",
+        type=_number,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="how many targets run at once (one a core)",
     )
     parser.add_argument("--report", type=Path, metavar="FILE", help="write what the campaign was and found, as JSON")
     parser.add_argument("--kept", type=Path, default=KEPT, metavar="FOLDER", help="another folder to keep things in")
@@ -119,15 +125,17 @@ def _print_findings(outcomes: list[Outcome]) -> None:
 
 
 def _print_table(outcomes: list[Outcome]) -> None:
-    print(f"\n{'target':15} {'executions':>11} {'a second':>9} {'edges':>6} {'features':>9} {'corpus':>7} {'findings':>9}")
+    heads = ["target", "executions", "a second", "edges", "features", "corpus", "findings"]
+    rows: list[list[object]] = []
     for one in outcomes:
-        speed = one.executions / one.seconds if one.seconds else 0
+        speed = round(one.executions / one.seconds) if one.seconds else 0
         found = "broken" if one.broken else len(one.findings)
-        print(
-            f"{one.target:15} {one.executions:>11,} {speed:>9,.0f} {one.edges:>6,} {one.features:>9,} {one.corpus:>7,} {found:>9}"
-        )
-    total, findings = sum(one.executions for one in outcomes), sum(len(one.findings) for one in outcomes)
-    print(f"{'all':15} {total:>11,} {'':>9} {'':>6} {'':>9} {'':>7} {findings:>9}")
+        rows.append([one.target, one.executions, speed, one.edges, one.features, one.corpus, found])
+    executions, findings = sum(one.executions for one in outcomes), sum(len(one.findings) for one in outcomes)
+    rows.append(["all", executions, "", "", "", "", findings])
+    print()
+    for first, *others in [heads, *rows]:
+        print(f"{first:15}" + "".join(f"{item:>12,}" if isinstance(item, int) else f"{item:>12}" for item in others))
 
 
 def _write_report(file: Path, outcomes: list[Outcome], seconds: int, jobs: int) -> None:

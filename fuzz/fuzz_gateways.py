@@ -64,9 +64,11 @@ def passes(library: str, items: list[Any], answer: Answer) -> None:
         for item in out:
             json.dumps(item)
     except TypeError as error:
-        assert str(error).startswith(f"recover_stream: item {wrong} is "), repr(error)
+        told = str(error)
     else:
-        assert wrong is None
+        told = ""
+    assert bool(told) == (wrong is not None), told
+    assert told.startswith(f"recover_stream: item {wrong} is ") or not told, told
     assert json.dumps(items) == before, "what came in was changed"
 
 

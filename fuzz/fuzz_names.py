@@ -5,6 +5,7 @@ An input is lines: the written name, then what is offered, an alias as `alias TA
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -14,8 +15,9 @@ from recovery import Reason, Tool, Toolset
 from recovery.names import _BEFORE_A_CALL, OPERATORS, may_become_name, resolve
 from tests.cases import VECTORS, read
 
-# Only a word's name may be taken for a wrapper's, so these are not asked for what they may become.
 _MOST: Final = 64
+# What a scanner reads as one name; others are asked for their tool alone.
+_WRITTEN: Final = re.compile(r"\w+(?:[. ]\w+)*")
 
 
 def one_input(data: bytes) -> None:
@@ -29,7 +31,7 @@ def one_input(data: bytes) -> None:
     found = resolve(written, toolset)
     wanted = by_the_rules(written, names, aliases)
     assert (found.name if isinstance(found, Tool) else found) == wanted, (found, wanted)
-    if isinstance(found, Tool):
+    if isinstance(found, Tool) and _WRITTEN.fullmatch(written):
         for wrapped in (False, True):
             for end in range(1, len(written) + 1):
                 assert may_become_name(written[:end], toolset, wrapped=wrapped), (written[:end], wrapped)

@@ -1,26 +1,19 @@
-"""Invariant: whatever the text, the tools, the policy and the cuts, a stream gives out what `recover` gives on the whole."""
+"""Invariant: a stream gives what `recover` gives of the whole, whatever the text, tools and policy, however cut."""
 
 from __future__ import annotations
 
 from fuzz.inputs import HEAD, answer_seeds, read_answer
 from fuzz.target import Target, run
-from recovery import CallEvent, Stream, recover
-from tests.streams import events_of, streamed, text_of
+from tests import invariants
 
 
 def one_input(data: bytes) -> None:
     answer = read_answer(data)
     if answer is None:
         return
-    text, toolset, policy, reasoning_open = answer.text, answer.toolset, answer.policy, answer.reasoning_open
-    batch = recover(text, toolset, policy=policy, reasoning_open=reasoning_open)
-    assert streamed(toolset, answer.pieces, policy, reasoning_open=reasoning_open) == batch
-    assert streamed(toolset, text, policy, reasoning_open=reasoning_open) == batch
-    early = Stream(toolset, policy=policy, commit="call", reasoning_open=reasoning_open)
-    events = events_of(early, answer.pieces)
-    assert early.result == batch
-    if tuple(event.call for event in events if isinstance(event, CallEvent)) == batch.calls:
-        assert text_of(events) == batch.text
+    invariants.check_stream(
+        answer.text, answer.toolset, answer.policy, answer.pieces, reasoning_open=answer.reasoning_open
+    )
 
 
 TARGET = Target(one_input, answer_seeds, answer=read_answer, head=HEAD)

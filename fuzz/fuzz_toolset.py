@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from fuzz.mutators import of_json
 from fuzz.target import Target, run
 from recovery import Policy, Toolset, recover
 from tests.cases import VECTORS, read
 
 # What a message begins with: the argument, and in it the place.
-_PLACE: Final = re.compile(r"(?:tools|aliases|namespaces)(?:\[.*\])?: \S", re.DOTALL)
+_PLACE: Final = re.compile(r"\w+: (?:tools|aliases|namespaces)(?:\[.*\])?: \S", re.DOTALL)
 _LENIENT: Final = Policy.lenient()
 
 
@@ -28,9 +29,11 @@ def one_input(data: bytes) -> None:
     try:
         toolset = Toolset(**arguments)
     except (TypeError, ValueError) as error:
-        assert _PLACE.match(str(error)), repr(error)
+        message = f"{type(error).__name__}: {error}"
+    else:
+        works(toolset)
         return
-    works(toolset)
+    assert _PLACE.match(message), message
 
 
 def works(toolset: Toolset) -> None:
@@ -74,7 +77,7 @@ def seeds() -> Iterator[bytes]:
     return (text.encode() for text in sorted({json.dumps(shape, ensure_ascii=False) for shape in shapes}))
 
 
-TARGET = Target(one_input, seeds)
+TARGET = Target(one_input, seeds, mutate=of_json)
 
 if __name__ == "__main__":
     run(TARGET)

@@ -1,7 +1,4 @@
-"""Seeds of a target as files, named after what they hold.
-
-    python -m fuzz.seeds TARGET FOLDER
-"""
+"""`python -m fuzz.seeds TARGET FOLDER`: the seeds of a target as files, named after what they hold."""
 
 from __future__ import annotations
 
