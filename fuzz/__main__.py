@@ -125,8 +125,7 @@ def _print_findings(outcomes: list[Outcome]) -> None:
 
 
 def _print_table(outcomes: list[Outcome]) -> None:
-    heads = ["target", "executions", "a second", "edges", "features", "corpus", "findings"]
-    rows: list[list[object]] = []
+    rows: list[list[str | int]] = [["target", "executions", "a second", "edges", "features", "corpus", "findings"]]
     for one in outcomes:
         speed = round(one.executions / one.seconds) if one.seconds else 0
         found = "broken" if one.broken else len(one.findings)
@@ -134,8 +133,9 @@ def _print_table(outcomes: list[Outcome]) -> None:
     executions, findings = sum(one.executions for one in outcomes), sum(len(one.findings) for one in outcomes)
     rows.append(["all", executions, "", "", "", "", findings])
     print()
-    for first, *others in [heads, *rows]:
-        print(f"{first:15}" + "".join(f"{item:>12,}" if isinstance(item, int) else f"{item:>12}" for item in others))
+    for row in rows:
+        cells = [f"{cell:,}" if isinstance(cell, int) else f"{cell}" for cell in row]
+        print(f"{cells[0]:15}" + "".join(f"{cell:>12}" for cell in cells[1:]))
 
 
 def _write_report(file: Path, outcomes: list[Outcome], seconds: int, jobs: int) -> None:
@@ -162,7 +162,8 @@ def _repro(file: Path, targets: list[str]) -> int:
 
     target, data = load(names[0]), file.read_bytes()
     answer = target.answer(data) if target.answer else None
-    for name, value in {"input": data} if answer is None else answer._asdict().items():
+    shown = {"input": data} if answer is None else answer._asdict()
+    for name, value in shown.items():
         print(f"{name}: {value!r}")
     finding = describe(names[0], file)
     print("\nnothing fails" if finding is None else f"\n{finding.traceback}")

@@ -29,7 +29,15 @@ _STARTS: Final = 5
 # To make one failing input smaller, and to start and end a process on a busy machine.
 _SHRINK_SECONDS: Final = 20
 _GRACE_SECONDS: Final = 90
-_MERGE_SECONDS: Final = 900
+_MERGE_SECONDS: Final = 300
+
+# By the name of the file that the process left.
+_PROBLEMS: Final = {
+    "timeout": f"takes longer than {_INPUT_SECONDS} s",
+    "oom": f"takes more than {_MEGABYTES} MB",
+    "crash": "ends the interpreter",
+    "failed": "fails, and hangs when it is made smaller",
+}
 
 _STATUS: Final = re.compile(r"#(\d+)\s.*?cov: (\d+) ft: (\d+)(?:.*exec/s: (\d+))?")
 _EXECUTED: Final = re.compile(r"stat::number_of_executed_units:\s*(\d+)")
@@ -69,6 +77,7 @@ class Campaign:
         self._found = self._folder / "found"
         self._process: subprocess.Popen[str] | None = None
         self._stopped = False
+        self._taken: list[Path] = []
         self.outcome = Outcome(target)
 
     def run(self) -> Outcome:
@@ -77,11 +86,12 @@ class Campaign:
         began = time.monotonic()
         for _ in range(_STARTS):
             left = self._plan.seconds - (time.monotonic() - began)
-            if left < 1 or self._stopped or self._fuzz(max(1, round(left))):
+            if left < 0.5 or self._stopped or self._fuzz(max(1, round(left))):
                 break
         self.outcome.seconds = time.monotonic() - began
         if not self.outcome.broken:
-            if not self._stopped:
+            # Not where one input hangs or crashes: others of its kind are in the corpus, and each would take its time.
+            if not self._stopped and not self._artifacts():
                 self._minimise()
             self.outcome.corpus = sum(1 for _ in self._corpus.iterdir())
             self._collect()
@@ -114,20 +124,20 @@ class Campaign:
             "print_final_stats": 1,
         }
         before = self.outcome.executions
-        with (self._folder / "log").open("w", encoding="utf-8", errors="replace") as log:
-            self._process = subprocess.Popen(
-                _command(self.outcome.target, options, self._corpus),
-                **self._surroundings(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-            )
-            watch = Timer(seconds + _GRACE_SECONDS, self._process.kill)
+        command = _command(self.outcome.target, options, self._corpus)
+        streams: dict[str, Any] = self._surroundings() | {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+        with (
+            (self._folder / "log").open("w", encoding="utf-8", errors="replace") as log,
+            subprocess.Popen(command, **streams) as process,
+        ):
+            self._process = process
+            watch = Timer(seconds + _GRACE_SECONDS, process.kill)
             watch.start()
-            assert self._process.stderr is not None
-            for line in self._process.stderr:
+            assert process.stderr is not None
+            for line in process.stderr:
                 log.write(line)
                 self._note(line, before)
-            code = self._process.wait()
+            code = process.wait()
             watch.cancel()
         if code == 0 or self._stopped:
             return True
@@ -151,13 +161,18 @@ class Campaign:
             outcome.executions = before + int(executed.group(1))
 
     def _take_artifacts(self) -> bool:
-        """Whether the process left an input that hangs, eats memory or crashes. The corpus goes on without it."""
-        taken = [path for path in self._found.iterdir() if path.name.startswith(("timeout-", "oom-", "crash-"))]
+        """Whether the process left an input that ended it. The corpus goes on without it."""
+        taken = [path for path in self._artifacts() if path not in self._taken]
+        self._taken += taken
         inputs = {path.read_bytes() for path in taken}
         for path in self._corpus.iterdir():
             if path.read_bytes() in inputs:
                 path.unlink()
-        return bool(taken)
+        return bool(inputs)
+
+    def _artifacts(self) -> list[Path]:
+        """The inputs that hang, eat memory or crash."""
+        return [path for path in self._found.iterdir() if path.name.startswith(("timeout-", "oom-", "crash-"))]
 
     def _minimise(self) -> None:
         """The inputs that together reach what all of the corpus reaches, in its place."""
@@ -186,16 +201,14 @@ class Campaign:
             if path.suffix:
                 continue
             kind = path.name.partition("-")[0]
-            finding: dict[str, Any] | None = {
-                "file": str(path),
-                "problem": {"timeout": f"takes longer than {_INPUT_SECONDS} s", "oom": f"takes {_MEGABYTES} MB"}.get(
-                    kind, "ends the interpreter"
-                ),
-                "input": repr(path.read_bytes()),
-            }
+            told = ""
             if kind == "failed":
                 told = _call("fuzz.findings", self.outcome.target, str(path), str(_SHRINK_SECONDS))
-                finding = json.loads(told) if told else finding | {"problem": "fails, and hangs when made smaller"}
+            finding: dict[str, Any] | None = (
+                json.loads(told)
+                if told
+                else {"file": str(path), "problem": _PROBLEMS[kind], "input": repr(path.read_bytes())}
+            )
             if finding is not None:
                 self.outcome.findings.append(finding)
 

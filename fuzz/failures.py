@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final
@@ -50,24 +50,28 @@ def shrink(one_input: Callable[[bytes], None], data: bytes, head: int, seconds: 
     def still(candidate: bytes) -> bool:
         return fails(one_input, candidate) == wanted
 
-    size = max(1, len(data) // 2)
+    size = len(data) // 2
     while size and time.monotonic() < end:
-        smaller = next((c for c in _without(data, head, size) if time.monotonic() < end and still(c)), None)
-        if smaller is None:
-            size //= 2
-        else:
-            data = smaller
+        before, number = data, 0
+        while (candidate := _without(data, head, size, number)) is not None and time.monotonic() < end:
+            if still(candidate):
+                data = candidate
+            else:
+                number += 1
+        # Once more at the smallest size, as long as it helps: one piece may have kept another.
+        size = size // 2 if size > 1 or data == before else 1
     for at in range(8 * min(head, len(data))):
-        candidate = bytearray(data)
-        candidate[at // 8] &= ~(1 << at % 8)
-        if candidate != data and time.monotonic() < end and still(bytes(candidate)):
-            data = bytes(candidate)
+        simpler = bytearray(data)
+        simpler[at // 8] &= ~(1 << at % 8)
+        if simpler != data and time.monotonic() < end and still(bytes(simpler)):
+            data = bytes(simpler)
     return data
 
 
-def _without(data: bytes, head: int, size: int) -> Iterator[bytes]:
-    """The input less one piece of so many bytes, each in turn; no character is cut in two."""
+def _without(data: bytes, head: int, size: int, number: int) -> bytes | None:
+    """The text less the piece of this number and so many characters; None where there is none. None is cut in two."""
     places = [at for at in range(head, len(data)) if data[at] & 0xC0 != 0x80] + [len(data)]
-    for number in range(0, len(places) - 1, size):
-        end = places[min(number + size, len(places) - 1)]
-        yield data[: places[number]] + data[end:]
+    first = number * size
+    if first >= len(places) - 1:
+        return None
+    return data[: places[first]] + data[places[min(first + size, len(places) - 1)] :]

@@ -6,6 +6,7 @@ tests/grammar_reading.py compares the two, and tells what is left out.
 from __future__ import annotations
 
 from fuzz.inputs import text_answer, text_of, text_seeds
+from fuzz.mutators import of_text
 from fuzz.target import Target, run
 from tests.grammar_reading import comparable, compare
 
@@ -16,7 +17,7 @@ def one_input(data: bytes) -> None:
         compare(text)
 
 
-TARGET = Target(one_input, text_seeds, answer=text_answer)
+TARGET = Target(one_input, text_seeds, answer=text_answer, mutate=of_text())
 
 if __name__ == "__main__":
     run(TARGET)

@@ -29,7 +29,24 @@ _AROUND: Final = [
     *[("[", "]"), ("(", ")"), ("print(", ")"), ("```\n", "\n```"), ("`", "`"), ("<tool_call>", "</tool_call>")],
     *[("<think>", "</think>"), ("'", "'"), ('["', '"]'), ("f(x=", ")"), ("I call ", ". Done."), ("# ", "\n")],
 ]
-_VALUES: Final = [None, True, 0, -1, 1.5, "", "f", "g-h", " ", "\ud800", "name", [], {}, ["f"], [{}], {"name": "f"}]
+_VALUES: Final[list[Any]] = [
+    None,
+    True,
+    0,
+    -1,
+    1.5,
+    "",
+    "f",
+    "g-h",
+    " ",
+    "\ud800",
+    "name",
+    [],
+    {},
+    ["f"],
+    [{}],
+    {"name": "f"},
+]
 
 
 def of_text(head: int = 0) -> Mutate:

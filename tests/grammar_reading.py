@@ -23,6 +23,7 @@ from recovery.tables import END
 
 NO_TOOLS = Toolset([])
 STRING = re.compile(parser().get_terminal("STRING").pattern.to_regexp())
+_TOKEN = re.compile(f"{STRING.pattern}|{parser().get_terminal('NAME').pattern.to_regexp()}")
 
 
 class Watched(Parser):
@@ -73,8 +74,8 @@ def compare(text: str) -> str:
         return "repaired"
     if at_value and place != wanted:
         assert place is not None
-        # An escape may be bad in a string that can't stand there at all.
-        inside = wanted is not None and (string := STRING.match(text, wanted)) is not None and place < string.end()
+        # An escape may be bad in a string that can't stand there at all, and so may a name's "(" be too deep.
+        inside = wanted is not None and (token := _TOKEN.match(text, wanted)) is not None and place < token.end()
         assert wanted is None or wanted > place or inside, (text, place, wanted)
         return "value"
     assert place == wanted, (text, place, wanted)

@@ -23,8 +23,7 @@ _CONSTANTS: Final = {"true": True, "false": False, "null": None}
 _MOST: Final = 10**4300
 _BLANKS: Final = r"(?:[ \t\f\r\n]|\\(?:\r\n|[\r\n])|#[^\r\n]*)*"
 _COMMENT: Final = re.compile(r"#[^\r\n]*")
-_NAME: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
-_KEY: Final = re.compile(r"\w+")
+_KEY: Final = re.compile(r"[^ \t\f\r\n=\\#]+")
 _PARENTHESIS: Final = re.compile(rf"{_BLANKS}\(")
 
 
@@ -100,7 +99,7 @@ class _Reader:
         if not isinstance(node, ast.Call) or node.args or self.start(node) != self.start(node.func):
             raise _OtherError
         name = self.text[self.start(node.func) : self.end(node.func)]
-        if not _NAME.fullmatch(name) or not _PARENTHESIS.match(self.text, self.end(node.func)):
+        if not all(map(str.isidentifier, name.split("."))) or not _PARENTHESIS.match(self.text, self.end(node.func)):
             raise _OtherError
         arguments: dict[str, Any] = {}
         for keyword in node.keywords:
@@ -166,9 +165,11 @@ def exact(value: object) -> str:
 
 
 def name_of(written: str, toolset: Toolset) -> str | None:
-    """The offered tool, by rules 1 and 2 for names without a space."""
-    names = [name for name in (written, written.replace(".", "_")) if toolset.get(name)][:1]
-    return next(iter({toolset.aliases.get(written, *names), *names})) if names else toolset.aliases.get(written)
+    """The offered tool, by rules 1 and 2 for names without a space; None where there is none, or two claim the name."""
+    claims = set([name for name in (written, written.replace(".", "_")) if toolset.get(name)][:1])
+    if written in toolset.aliases:
+        claims.add(toolset.aliases[written])
+    return claims.pop() if len(claims) == 1 else None
 
 
 def held_against_python(answer: str, toolset: Toolset) -> str:
