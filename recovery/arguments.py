@@ -34,6 +34,8 @@ _STAND_INS: Final = frozenset(
     "null true false void notimplemented ellipsis self cls this super todo tbd tba fixme placeholder".split()
 )
 _YOURS: Final = "your_"
+# Schemas that clients make are nested a dozen deep; Python's own stack allows three hundred.
+_MOST_DEPTH: Final = 100
 
 
 def place(
@@ -116,18 +118,19 @@ def _properties(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
     return properties if isinstance(properties, Mapping) else {}
 
 
-def fits(schema: object, value: object, *, shallow: bool = False) -> bool:
+def fits(schema: object, value: object, *, shallow: bool = False, depth: int = _MOST_DEPTH) -> bool:
     """Whether a JSON Schema takes the value. `shallow` looks at the type alone.
 
     Looks at `type`, `enum`, `const`, `anyOf`, `oneOf`, `properties`, `required` and `items`; a keyword beyond these is
     taken to be content. A property that the schema does not declare does not fit where it declares any: that is what
-    tells readings apart.
+    tells readings apart. `depth`: how far it is looked into; what stands deeper says nothing.
     """
-    if not isinstance(schema, Mapping):
+    if not isinstance(schema, Mapping) or depth == 0:
         return True
+    depth -= 1
     for word in ("anyOf", "oneOf"):
         choices = schema.get(word)
-        if isinstance(choices, list) and not any(fits(choice, value, shallow=shallow) for choice in choices):
+        if isinstance(choices, list) and not any(fits(one, value, shallow=shallow, depth=depth) for one in choices):
             return False
     if not _fits_type(schema.get("type"), value):
         return False
@@ -138,18 +141,18 @@ def fits(schema: object, value: object, *, shallow: bool = False) -> bool:
     if "const" in schema and not _same(value, schema["const"]):
         return False
     if isinstance(value, list):
-        return all(fits(schema.get("items"), item) for item in value)
-    return not isinstance(value, dict) or _fits_object(schema, value)
+        return all(fits(schema.get("items"), item, depth=depth) for item in value)
+    return not isinstance(value, dict) or _fits_object(schema, value, depth)
 
 
-def _fits_object(schema: Mapping[str, Any], value: dict[str, Any]) -> bool:
+def _fits_object(schema: Mapping[str, Any], value: dict[str, Any], depth: int) -> bool:
     properties = schema.get("properties")
     required = schema.get("required")
-    if isinstance(required, list) and not all(key in value for key in required):
+    if isinstance(required, list) and not all(key in value for key in required if isinstance(key, str)):
         return False
     if not isinstance(properties, Mapping) or not properties:
         return True
-    return all(key in properties and fits(properties[key], item) for key, item in value.items())
+    return all(key in properties and fits(properties[key], item, depth=depth) for key, item in value.items())
 
 
 def _fits_type(names: object, value: object) -> bool:
@@ -157,8 +160,8 @@ def _fits_type(names: object, value: object) -> bool:
         names = [names]
     if not isinstance(names, list):
         return True
-    # A type that is none of JSON Schema's says nothing.
-    return any(name not in _TYPES or _is(value, name) for name in names)
+    # A type that is none of JSON Schema's says nothing, whatever stands there.
+    return any(not isinstance(name, str) or name not in _TYPES or _is(value, name) for name in names)
 
 
 def _is(value: object, name: str) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from recovery import Policy, recover
 from recovery.toolset import Tool, Toolset, fold
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -297,6 +298,15 @@ def test_a_bad_namespace_is_told_by_its_place(namespaces: Any, message: str) -> 
 def test_an_alias_of_a_tool_that_is_passed_over_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"aliases\['sh'\]: 'bash' is not among the offered tools"):
         Toolset([{"type": "bash_20250124", "name": "bash"}], aliases={"sh": "bash"})
+
+
+def test_a_schema_may_be_nested_as_deep_as_json_can_be() -> None:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(480):
+        schema = {"anyOf": [schema]}
+    tool = {"name": "f", "parameters": {"type": "object", "properties": {"x": schema}}}
+    (call,) = recover("f('a')", [tool], policy=Policy(["positional"])).calls
+    assert call.arguments == {"x": "a"}
 
 
 def test_get_is_exact() -> None:
