@@ -6,9 +6,11 @@ The oracle of `test_ast_oracle.py`, which lists where `recovery` differs from it
 from __future__ import annotations
 
 import ast
+import io
 import json
 import math
 import re
+import tokenize
 import warnings
 from typing import Any, Final
 
@@ -23,6 +25,7 @@ _CONSTANTS: Final = {"true": True, "false": False, "null": None}
 _MOST: Final = 10**4300
 _BLANKS: Final = r"(?:[ \t\f\r\n]|\\(?:\r\n|[\r\n])|#[^\r\n]*)*"
 _COMMENT: Final = re.compile(r"#[^\r\n]*")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _KEY: Final = re.compile(r"[^ \t\f\r\n=\\#]+")
 _PARENTHESIS: Final = re.compile(rf"{_BLANKS}\(")
 
@@ -37,13 +40,16 @@ def python_reads(text: str) -> list[Read] | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            body = ast.parse(text).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    try:
-        return _Reader(text).calls(body)
+            return _Reader(text).calls(ast.parse(text).body)
     except _OtherError:
         return []
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _paired(value: str) -> str:
+    """The string with surrogates that make a pair as one character; raises `UnicodeDecodeError` for one alone."""
+    return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
 class _Reader:
@@ -143,8 +149,14 @@ class _Reader:
     def constant(self, node: ast.Constant) -> Any:
         value = node.value
         if isinstance(value, str):
+            if not _SURROGATE.search(value):
+                return value
+            # Pairs are made in each of adjacent strings, before these are joined.
+            written = re.sub("\r\n?", "\n", self.text[self.start(node) : self.end(node)])
+            tokens = tokenize.generate_tokens(io.StringIO(f"({written})").readline)
+            strings = [token.string for token in tokens if token.type == tokenize.STRING]
             try:
-                return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+                return "".join(map(_paired, map(ast.literal_eval, strings)))
             except UnicodeDecodeError:
                 raise _OtherError from None
         if type(value) is int:

@@ -5,8 +5,8 @@ strict recovers nothing. Where the two differ, and why (design.md, sections 4 an
 
 - Read by Python and refused here: a key twice; an expression in parentheses where a call stands, `a . b(…)`, `-(1)` and
   `{("k"): 1}` (one form each); `00` (a leading zero); a number that JSON can't hold (inf, imaginary, more digits than
-  Python writes); a lone surrogate; bytes, f-strings, sets, keys of dicts that are no strings; `-True`; `[f()];` and
-  `f(),;` (one separator).
+  Python writes); a lone surrogate, also in one of adjacent strings; bytes, f-strings, sets, keys of dicts that are no
+  strings; `-True`; `[f()];` and `f(),;` (one separator).
 - Read differently: line ends in triple quotes are kept as written, where Python makes each "\\n"; a pair of surrogate
   escapes is one character; identifiers are not folded (NFKC).
 - Not read by Python and so left out here: reserved words as names and keys, names with spaces, a NUL, a call that is
@@ -74,7 +74,7 @@ OTHERS = [
     *"f(x) f(x=y) (f()) [(f())] f(),(g()) (f(),g()) f()() (f)() f().g() f(**x) f(*x) f(x=...) f(x=b'')".split(),
     *"f(x=f'') f(x=-True) f(x=-(1)) f(x=--1) f(x=00) f(x=1e999) f(x=1j) f(x={1}) f(x={1:2}) f(x={('a'):1})".split(),
     *"f(x=1,x=2) f(x={'a':1,'a':2}) f(x='\\ud83d') [f()]; f(),; [[f()]] -f() 2*f() f()+g() [f()]+[g()] x=f()".split(),
-    *["f()[0]", "[]"],
+    *["f()[0]", "[]", "f(x='\\ud83d' '\\udc1d')"],
 ]
 
 
@@ -88,6 +88,7 @@ OTHERS = [
         ("# a (b\nf(x=- # (\n 1)", "calls"),
         ("f(x='''a\r\nb\rc''')", "calls"),
         ("f(x='\\ud83d\\udc1d', y=true)", "calls"),
+        ("f(x='\\ud83d\\udc1d' # c\n'a')", "calls"),
         ("f(ﬁ=1)\nx.y(a=1)", "calls"),
         ("[f()] # (;", "calls"),
         ("h(x=1)", "calls of others"),
