@@ -14,12 +14,13 @@ import tokenize
 import warnings
 from typing import Any, Final
 
-from recovery import Policy, Toolset, recover
+from recovery import Limits, Policy, Toolset, recover
 
 # A call as Python reads it: the name as written, and the arguments.
 Read = tuple[str, dict[str, Any]]
 
-STRICT: Final = Policy.strict()
+# Under limits that Python's own, on depth, comes before.
+STRICT: Final = Policy.strict(Limits(depth=300, name=100_000))
 
 _CONSTANTS: Final = {"true": True, "false": False, "null": None}
 _MOST: Final = 10**4300

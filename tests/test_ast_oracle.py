@@ -101,6 +101,7 @@ OTHERS = [
         ("return f()", "something else"),
         ("f(x=0x" + "f" * 4000 + ")", "something else"),
         ("f(x=" + "(" * 90 + "1" + ")" * 90 + ")", "calls"),
+        ("f(x=" + "[" * 120 + "]" * 120 + ")", "calls"),
     ],
 )
 def test_these_are_read_as_python_reads_them(answer: str, seen: str) -> None:
