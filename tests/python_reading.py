@@ -8,13 +8,14 @@ from __future__ import annotations
 import ast
 import io
 import json
+import keyword
 import math
 import re
 import tokenize
 import warnings
 from typing import Any, Final
 
-from recovery import Limits, Policy, Toolset, recover
+from recovery import Limits, Policy, Recovery, Toolset, recover
 
 # A call as Python reads it: the name as written, and the arguments.
 Read = tuple[str, dict[str, Any]]
@@ -109,12 +110,12 @@ class _Reader:
         if not all(map(str.isidentifier, name.split("."))) or not _PARENTHESIS.match(self.text, self.end(node.func)):
             raise _OtherError
         arguments: dict[str, Any] = {}
-        for keyword in node.keywords:
-            # Not `keyword.arg`: Python folds it.
-            key = _KEY.match(self.text, self.start(keyword))
-            if keyword.arg is None or key is None or key.group() in arguments:
+        for pair in node.keywords:
+            # Not `pair.arg`: Python folds it.
+            key = _KEY.match(self.text, self.start(pair))
+            if pair.arg is None or key is None or key.group() in arguments:
                 raise _OtherError
-            arguments[key.group()] = self.value(keyword.value)
+            arguments[key.group()] = self.value(pair.value)
         return name, arguments
 
     def value(self, node: ast.expr) -> Any:
@@ -190,12 +191,48 @@ def held_against_python(answer: str, toolset: Toolset) -> str:
     read = python_reads(answer)
     result = recover(answer, toolset, policy=STRICT)
     if read is None:
-        return "can't be read"
+        return _held_without_reserved(answer, result)
     names = [name_of(written, toolset) for written, _ in read]
     if read and None not in names:
         assert result.status == "recovered", (answer, result)
         wanted = [(name, written, exact(arguments)) for name, (written, arguments) in zip(names, read, strict=True)]
         assert [(call.name, call.written, exact(call.arguments)) for call in result.calls] == wanted, answer
         return "calls"
-    assert not result.calls or " " in "".join(call.written for call in result.calls), (answer, result)
+    # A name of two words, or one that Python reserves, is an expression to it: `not a(x=1)`, `await()`.
+    written = [call.written for call in result.calls]
+    assert not written or any(" " in name or keyword.iskeyword(name) for name in written), (answer, result)
     return "calls of others" if read else "something else"
+
+
+_RESERVED: Final = re.compile(rf"\b(?:{'|'.join(keyword.kwlist)})\b(?={_BLANKS}[=(])")
+
+
+def _held_without_reserved(answer: str, result: Recovery) -> str:
+    """Where only reserved words, as names and keys, keep Python from reading what strict recovers, it reads the same.
+
+    Each of them gets an underscore, for Python to read it as a word; so it does where a string holds what looks alike,
+    unless that is written by escapes.
+    """
+    words = _with_underscores(answer)
+    read = None if "\\" in answer or words == answer or not result.calls else python_reads(words)
+    if read is None:
+        return "can't be read"
+    calls = []
+    for call in result.calls:
+        arguments = {_with_underscores(f"{key}=")[:-1]: _within(value) for key, value in call.arguments.items()}
+        calls.append((_with_underscores(f"{call.written}(")[:-1], exact(arguments)))
+    assert calls == [(written, exact(arguments)) for written, arguments in read], answer
+    return "reserved words"
+
+
+def _with_underscores(text: str) -> str:
+    return _RESERVED.sub(lambda found: f"{found.group()}_", text)
+
+
+def _within(value: Any) -> Any:
+    """The same in the strings of a value, and in its keys."""
+    if isinstance(value, dict):
+        return {_within(key): _within(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_within(item) for item in value]
+    return _with_underscores(value) if isinstance(value, str) else value
