@@ -77,18 +77,21 @@ class Widened(NamedTuple):
     skipped: int
 
 
-def widen(written: str, toolset: Toolset) -> Widened | None:
+def widen(written: str, toolset: Toolset, taken: frozenset[Allowance] = frozenset()) -> Widened | None:
     """The tool that a name means which `resolve` refused, by the allowances for names; None where there is none.
 
     wrapper: `await f`, `return f`, where neither word is an offered tool. namespace: one of the toolset's prefixes and
-    a dot, `functions.f`. exact_operator_name: an offered name or alias that is not words, letter for letter.
+    a dot, `functions.f`. exact_operator_name: an offered name or alias that is not words, letter for letter. Each step
+    is taken once: `taken` are those that were before.
     """
     word, space, rest = written.partition(" ")
     if space and word in WRAPPING_WORDS and word not in toolset:
-        return _widen_rest(rest, toolset, Allowance.WRAPPER, len(word) + 1)
+        if Allowance.WRAPPER in taken:
+            return None
+        return _widen_rest(rest, toolset, taken, Allowance.WRAPPER, len(word) + 1)
     prefix, dot, rest = written.partition(".")
-    if dot and prefix in toolset.namespaces:
-        found = _widen_rest(rest, toolset, Allowance.NAMESPACE, 0)
+    if dot and prefix in toolset.namespaces and Allowance.NAMESPACE not in taken:
+        found = _widen_rest(rest, toolset, taken, Allowance.NAMESPACE, 0)
         if found is not None:
             return found
     tool = toolset._exact.get(written)
@@ -99,12 +102,14 @@ def widen(written: str, toolset: Toolset) -> Widened | None:
     return Widened(found_tool, (Allowance.EXACT_OPERATOR_NAME,), 0) if found_tool else None
 
 
-def _widen_rest(rest: str, toolset: Toolset, step: Allowance, skipped: int) -> Widened | None:
+def _widen_rest(
+    rest: str, toolset: Toolset, taken: frozenset[Allowance], step: Allowance, skipped: int
+) -> Widened | None:
     found = resolve(rest, toolset)
     if isinstance(found, Tool):
         return Widened(found, (step,), skipped)
-    further = widen(rest, toolset)
-    if further is None or step in further.used:
+    further = widen(rest, toolset, taken | {step})
+    if further is None:
         return None
     return Widened(further.tool, (step, *further.used), skipped + further.skipped)
 

@@ -342,7 +342,7 @@ BREAKS: Final = {
         "wrapper or name-ambiguous",
     ),
     "namespace": Break(
-        "any prefix is a namespace", NAMES, "if dot and prefix in toolset.namespaces:", "if dot:", "namespace"
+        "any prefix is a namespace", NAMES, "if dot and prefix in toolset.namespaces and", "if dot and", "namespace"
     ),
     "bare-word": Break(
         "a word without quotes needs no schema",
