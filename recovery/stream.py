@@ -102,6 +102,7 @@ class Stream:
         "_result",
         "_toolset",
         "_rest",
+        "_taken_to",
         "_walked",
     )
 
@@ -133,11 +134,13 @@ class Stream:
         self._answer: list[str] = []
         self._fed = 0
         self._walked = 0
-        # What has not gone out: the rest of a piece, and the pieces from one on; where in the answer it begins, whether
-        # it is blanks alone, and whether only blanks stand before it on its line.
+        # What has not gone out: the rest of a piece, and the pieces from one on; where in the answer it begins, up to
+        # where it is blanks that begin a line, whether it is blanks alone, and whether only blanks stand before it on
+        # its line.
         self._rest = ""
         self._held_at = 0
         self._held_from = 0
+        self._taken_to = 0
         self._holds_blanks = False
         self._begins_line = True
         # Whether nothing can be recovered of what was walked over so far; of how many blocks of which list that was
@@ -279,7 +282,9 @@ class Stream:
 
         Blanks that begin a line are held with what stands behind them: a block takes them with it.
         """
-        if until <= self._held_from:
+        if until <= self._held_from or (until <= self._taken_to and not self._lost):
+            # What is held may be long: it is joined only where some of it can go out.
+            self._holds_blanks = False
             return []
         blocks: list[Block] = []
         for block in reversed(self._envelope.blocks if self._by_call and not self._lost else []):
@@ -297,6 +302,7 @@ class Stream:
             self._begins_line = text[-1] in "\r\n"
         self._holds_blanks = self._begins_line and not rest.strip(BLANK_SIGNS)
         self._rest = rest
+        self._taken_to = until
         self._held_at = len(self._answer)
         self._held_from = self._fed - len(rest)
         return [*texts, (place, text)]
