@@ -8,9 +8,9 @@ tool is found here, with its place in the caller's list, so a reading never meet
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from .frozen import Frozen
 
@@ -29,7 +29,7 @@ _HIDING_ESCAPE: Final = re.compile(
 _FEW: Final = 24
 # ASCII alone: letters of other scripts may be one word here and two there.
 _SEGMENT: Final = re.compile(r"[A-Za-z0-9]+")
-_TAIL: Final = re.compile(r"([A-Za-z0-9]+)[^A-Za-z0-9]*\Z")
+_TAIL: Final = re.compile(r"(?<![A-Za-z0-9])([A-Za-z0-9]++)[^A-Za-z0-9]*+\Z")
 _QUOTED_LIST: Final = re.compile(r"\[\s*['\"\u201c\u2018]")
 # What stands behind the last letter or digit of a name: signs, then the "(" of a call or a comment before it; where
 # an object of JSON may name it, perhaps the quote that closes the string.
@@ -60,6 +60,17 @@ class Tool(Frozen):
     def __hash__(self) -> int:
         # A dict has no hash; equal tools still hash alike without it.
         return hash((self.name, self.description))
+
+
+class _Folded(NamedTuple):
+    """Names as `fold` leaves them, and how long they are: thousands may end alike, and few lengths are tried then."""
+
+    names: frozenset[str]
+    lengths: frozenset[int]
+
+    def end(self, text: str) -> bool:
+        """Whether the text ends in one of them."""
+        return any(text[len(text) - length :] in self.names for length in self.lengths if length <= len(text))
 
 
 class Toolset(Frozen):
@@ -100,7 +111,7 @@ class Toolset(Frozen):
     _longest_folded: int
     # By the last run of letters and digits of the offered names and aliases: what `fold` leaves of these. "" stands for
     # the names that are not ASCII, or that only an escape could write.
-    _tails: dict[str, tuple[str, ...]]
+    _tails: dict[str, _Folded]
     # Every offered name and alias in order: tells what a name that is not complete may become.
     _sorted: tuple[str, ...]
     # The length of the longest of them.
@@ -161,13 +172,12 @@ class Toolset(Frozen):
         return _rebuild, (self.tools, dict(self.aliases), self.namespaces)
 
 
-def _by_tail(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    by_tail: dict[str, tuple[str, ...]] = {}
+def _by_tail(names: Iterable[str]) -> dict[str, _Folded]:
+    by_tail: dict[str, set[str]] = {}
     for name in names:
         found = _TAIL.search(name) if name.isascii() and name.isprintable() else None
-        tail = "" if found is None else found.group(1)
-        by_tail[tail] = (*by_tail.get(tail, ()), fold(name))
-    return by_tail
+        by_tail.setdefault("" if found is None else found.group(1), set()).add(fold(name))
+    return {tail: _Folded(frozenset(folded), frozenset(map(len, folded))) for tail, folded in by_tail.items()}
 
 
 def mention(answer: str, toolset: Toolset) -> int:
@@ -181,26 +191,32 @@ def mention(answer: str, toolset: Toolset) -> int:
         return AS_CALL
     if "\\" in answer and _HIDING_ESCAPE.search(answer) and ("{" in answer or _QUOTED_LIST.search(answer)):
         return AS_CALL
-    found = tails if len(tails) <= _FEW else tails.keys() & _SEGMENT.findall(answer)
-    named = [tail for tail in found if tail in answer]
+    few = len(tails) <= _FEW
+    named = [tail for tail in tails if tail in answer] if few else list(tails.keys() & _SEGMENT.findall(answer))
     if not named:
         return NOWHERE
     behind = _CALLED_OR_QUOTED if _has_fields(answer) else _CALLED
-    return AS_CALL if any(_is_called(answer, tail, behind, toolset) for tail in named) else SOMEWHERE
-
-
-def _is_called(answer: str, tail: str, behind: re.Pattern[str], toolset: Toolset) -> bool:
-    """Whether a name that ends in `tail` stands before what makes a call: seen by its letters and digits."""
-    names = toolset._tails[tail]
     # At most three characters write a sign: an underscore is escaped for Markdown, and that in a string.
     reach = 3 * toolset._longest
-    at = answer.find(tail)
-    while at >= 0:
-        end = at + len(tail)
-        if behind.match(answer, end) is not None and fold(answer[max(0, end - reach) : end]).endswith(names):
-            return True
-        at = answer.find(tail, at + 1)
-    return False
+    for tail, end in _places(answer, named):
+        if behind.match(answer, end) is not None and tails[tail].end(fold(answer[max(0, end - reach) : end])):
+            return AS_CALL
+    return SOMEWHERE
+
+
+def _places(answer: str, tails: list[str]) -> Iterator[tuple[str, int]]:
+    """Each of these with the places where it ends in the answer; of many, which stand there as words, in one pass."""
+    if len(tails) > _FEW:
+        wanted = frozenset(tails)
+        for found in _SEGMENT.finditer(answer):
+            if found.group() in wanted:
+                yield found.group(), found.end()
+        return
+    for tail in tails:
+        at = answer.find(tail)
+        while at >= 0:
+            yield tail, at + len(tail)
+            at = answer.find(tail, at + 1)
 
 
 def _has_fields(answer: str) -> bool:
