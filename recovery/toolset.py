@@ -239,7 +239,7 @@ def is_meant(written: str, toolset: Toolset) -> bool:
         return False
     found = _TAIL.search(written)
     tails = ("",) if found is None else ("", found.group(1))
-    return any(folded in toolset._tails.get(tail, ()) for tail in tails)
+    return any(tail in toolset._tails and folded in toolset._tails[tail].names for tail in tails)
 
 
 def _rebuild(tools: tuple[Tool, ...], aliases: dict[str, str], namespaces: frozenset[str]) -> Toolset:
