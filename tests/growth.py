@@ -84,10 +84,12 @@ class Timer:
         self._family = family
         self._delta = delta
         self.best: dict[int, float] = {}
+        self._lengths: dict[int, int] = {}
 
     def time(self, size: int) -> float:
         """Read the text of this size once more; the lowest time."""
         text = self._family.text(size)
+        self._lengths[size] = len(text)
         gc.collect()
         start = time.process_time()
         result = read(self._family, text, size, self._delta)
@@ -99,17 +101,21 @@ class Timer:
     def growth(self, size: int, patience: float = math.inf) -> float:
         """How many times as long twice the text takes; 1 where it takes next to nothing.
 
-        More rounds are made only where that is beyond the bound, and none after so many seconds of the process.
+        Where a piece is so long that the text is not just twice as long, that is allowed for. More rounds are made only
+        where the growth is beyond the bound, and none after so many seconds of the process.
         """
         began = time.process_time()
         for number in range(ROUNDS):
             for part in (size, 2 * size):
                 if number or part not in self.best:
                     self.time(part)
-            once, twice = self.best[size], self.best[2 * size]
-            if twice <= max(FLOOR, MOST_GROWTH * once) or time.process_time() - began > patience:
+            twice = self.best[2 * size]
+            growth = 2 * (twice / self._lengths[2 * size]) / (self.best[size] / self._lengths[size])
+            if twice <= FLOOR:
+                return 1.0
+            if growth <= MOST_GROWTH or time.process_time() - began > patience:
                 break
-        return 1.0 if twice <= FLOOR else twice / once
+        return growth
 
 
 class Row(NamedTuple):
