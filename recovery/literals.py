@@ -7,6 +7,7 @@ can't hold the value. Functions are total: a reason comes back as a `Fault`, not
 from __future__ import annotations
 
 import re
+from math import inf
 from typing import Final, NamedTuple
 
 from .result import Reason
@@ -85,7 +86,6 @@ _UNFINISHED: Final = re.compile(
     rf"0[xX](?:_?[0-9a-fA-F])*_?|0[oO](?:_?[0-7])*_?|0[bB](?:_?[01])*_?"
     rf"|(?:{_DIGITS}|(?:{_DIGITS})?\.(?:{_DIGITS})?)(?:_|[eE](?:[+-]?(?:{_DIGITS}_?)?))"
 )
-_INFINITE: Final = (float("inf"), float("-inf"))
 
 
 def decode_string(body: str, raw: bool, json: bool) -> str | Fault:
@@ -181,7 +181,7 @@ def decode_number(lexeme: str, most_digits: int) -> int | float | LeadingZero | 
         return LeadingZero(lexeme)
     if _FLOAT.fullmatch(lexeme):
         fraction = float(lexeme)
-        return fraction if fraction not in _INFINITE else Fault(Reason.NOT_JSON, 0, len(lexeme))
+        return fraction if fraction != inf else Fault(Reason.NOT_JSON, 0, len(lexeme))
     if lexeme[-1] in "jJ" and (_FLOAT.fullmatch(lexeme[:-1]) or re.fullmatch(_DIGITS, lexeme[:-1])):
         return Fault(Reason.NOT_JSON, 0, len(lexeme))
     return Fault(Reason.BAD_NUMBER, 0, len(lexeme))

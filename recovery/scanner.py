@@ -395,7 +395,7 @@ class Scanner:
             self._at = end
             if value.reason is Reason.BAD_NUMBER and end == len(text) and is_unfinished(lexeme):
                 return self._bad(Reason.TRUNCATED, end, end)
-            return self._bad(value.reason, at, at + len(lexeme))
+            return self._bad(value.reason, at + value.start, at + value.end)
         if isinstance(value, LeadingZero):
             self.leading_zeros += 1
         self.value = value

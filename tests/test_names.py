@@ -9,7 +9,8 @@ import timeit
 
 import pytest
 
-from recovery.names import OPERATORS, operator_at, resolve
+from recovery.names import OPERATORS, may_become_name, operator_at, operator_end, resolve, widen
+from recovery.policy import Allowance
 from recovery.result import Reason
 from recovery.toolset import Toolset
 
@@ -148,7 +149,12 @@ def test_a_name_that_two_tools_claim_is_ambiguous(
     assert found(written, offered, aliases) == expected
 
 
-WORDS = ("not", "await", "return", "yield", "assert", "raise", "del", "print", "new", "throw", "typeof", "if", "def")
+# Python's keywords, and what stands before a call in the languages that models write.
+WORDS = (
+    "and assert async await call case class def default defer del delete do echo elif else except exec fn for from fun "
+    "func function go if in instanceof is lambda match new not of or print puts raise return select switch then throw "
+    "try typeof unless until void when where while with yield"
+).split()
 
 
 @pytest.mark.parametrize("word", [*WORDS, "Not", "RETURN"])
@@ -170,6 +176,7 @@ def test_a_word_of_code_before_another_tool_is_ambiguous(word: str) -> None:
         pytest.param("return await f", ["return_await_f", "f"], {}, AMBIGUOUS, id="two-words"),
         pytest.param("return await f", ["return_await_f", "await_f"], {}, AMBIGUOUS, id="two-words-rest-of-two"),
         pytest.param("return await f", ["return_await_f"], {}, "return_await_f", id="two-words-alone"),
+        pytest.param("return await a b", ["return_await_a_b", "a_b"], {}, AMBIGUOUS, id="two-words-before-two"),
         pytest.param("return await f", ["await_f", "f"], {}, UNKNOWN, id="the-whole-is-not-offered"),
         pytest.param("return a.b", ["return_a_b", "a_b"], {}, AMBIGUOUS, id="rest-by-rule-2"),
         pytest.param("return a b", ["return_a_b", "a b"], {}, AMBIGUOUS, id="rest-exact"),
@@ -251,3 +258,109 @@ def test_a_long_name_is_judged_in_linear_time() -> None:
     start = time.process_time()
     assert found("not " * 100_000 + "f", ["f"]) is UNKNOWN
     assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize(
+    ("written", "offered", "aliases", "name", "used", "skipped"),
+    [
+        ("await f", ["f"], {}, "f", "wrapper", 6),
+        ("return f", ["f"], {}, "f", "wrapper", 7),
+        ("return functions.f", ["f"], {}, "f", "wrapper namespace", 7),
+        ("return get-f", ["get-f"], {}, "get-f", "wrapper exact_operator_name", 7),
+        ("await return f", ["f"], {}, None, "", 0),
+        ("await f", ["f", "await"], {}, None, "", 0),
+        ("awaiting f", ["f"], {}, None, "", 0),
+        ("await", ["f"], {}, None, "", 0),
+        ("functions.f", ["f"], {}, "f", "namespace", 0),
+        ("functions.get-f", ["get-f"], {}, "get-f", "namespace exact_operator_name", 0),
+        ("functions.functions.f", ["f"], {}, None, "", 0),
+        ("functions.return f", ["f"], {}, "f", "namespace wrapper", 7),
+        ("functions", ["f"], {}, None, "", 0),
+        # A prefix that leads to no tool may be part of an offered name.
+        ("functions.get-f", ["functions.get-f"], {}, "functions.get-f", "exact_operator_name", 0),
+        ("get-f", ["get-f"], {}, "get-f", "exact_operator_name", 0),
+        ("-f", ["-f"], {}, "-f", "exact_operator_name", 0),
+        ("get-f", ["f"], {"get-f": "f"}, "f", "exact_operator_name", 0),
+        ("get-f", ["get-f"], {"get-f": "get-f"}, "get-f", "exact_operator_name", 0),
+        ("get-f", ["get-f", "f"], {"get-f": "f"}, None, "", 0),
+        ("get-f", ["get_f"], {}, None, "", 0),
+    ],
+)
+def test_a_tool_by_the_allowances_for_names(
+    written: str, offered: list[str], aliases: dict[str, str], name: str | None, used: str, skipped: int
+) -> None:
+    found = widen(written, Toolset(offered, aliases=aliases))
+    if name is None:
+        assert found is None
+    else:
+        assert found is not None
+        assert (found.tool.name, " ".join(found.used), found.skipped) == (name, used, skipped)
+        assert all(isinstance(step, Allowance) for step in found.used)
+
+
+@pytest.mark.parametrize(("written", "at", "end"), [("a//b", 1, 3), ("a-", 1, 2), ("a-b-c", 1, 2), ("==", 0, 2)])
+def test_an_operator_is_as_long_as_its_signs(written: str, at: int, end: int) -> None:
+    assert operator_end(written, at) == end
+
+
+BECOMING = Toolset(["get_docs", "f", "read gauge", "x-y"], aliases={"Ask it": "f"})
+
+
+@pytest.mark.parametrize(
+    ("written", "wrapped", "may"),
+    [
+        # A name, as far as it goes, in any spelling.
+        ("", False, True),
+        ("get", False, True),
+        ("get.do", False, True),
+        ("get do", False, True),
+        ("get\\", False, True),
+        ("get\\_do", False, True),
+        ("get_docs_", False, False),
+        ("x-", False, True),
+        ("x_", False, False),
+        ("Ask i", False, True),
+        ("Ask.i", False, False),
+        ("zzz", False, False),
+        # What surely ended is a name, or none.
+        ("f(", False, True),
+        ("f (", False, True),
+        ("get(", False, False),
+        ("f(x", False, True),
+        ("f ", False, True),
+        ("f  ", False, True),
+        ("f\t", False, True),
+        ("f #", False, True),
+        ("get  ", False, False),
+        ("read ", False, True),
+        ("  ", False, True),
+        # What may stand before it.
+        ("fun", False, True),
+        ("functions.ge", False, True),
+        ("functions.zz", False, False),
+        ("functions.f(", False, True),
+        ("awa", False, False),
+        ("awa", True, True),
+        ("await ge", True, True),
+        ("await ge", False, False),
+        ("await zz", True, False),
+        ("return f(", True, True),
+        ("pri", True, True),
+        ("print(", True, True),
+        ("print(", False, False),
+        ("printed(", True, False),
+        ("print  ", True, True),
+        ("r = ge", True, True),
+        ("r = zz", True, False),
+        ("r = zz", False, False),
+        ("r =", True, True),
+        ("r", True, True),
+        ("r", False, True),
+        ("zz", True, True),
+        ("zz ", True, True),
+        ("z\\_z = f(", True, True),
+        ("2z", True, False),
+    ],
+)
+def test_what_more_text_could_make_a_name_of_a_tool(written: str, wrapped: bool, may: bool) -> None:
+    assert may_become_name(written, BECOMING, wrapped=wrapped) is may
