@@ -9,7 +9,9 @@ about the tests:
 - annotations, type aliases, docstrings, `__all__`, `__slots__`, decorators;
 - what `raise` and `assert` say: messages, and what input never reaches;
 - a constant of a module that becomes None, an argument left out, None handed to `len`, `isinstance` or `cast`: nearly
-  always a TypeError.
+  always a TypeError;
+- a set of characters (behind `in`, in `frozenset`, in `strip`) that gains the letter X, which mutmut puts around every
+  string: no case has an X in just that place, and none should.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from mutmut.mutation.mutators import mutation_operators
 _NOT_ENTERED: Final = (libcst.Annotation, libcst.Raise, libcst.Assert, libcst.Decorator, libcst.Import)
 _UNCHANGED_NAMES: Final = ("__all__", "__slots__")
 _NEVER_NONE: Final = ("len", "isinstance", "cast")
+_TAKES_CHARACTERS: Final = ("frozenset", "fromkeys", "strip", "lstrip", "rstrip")
 
 
 class Mutant(NamedTuple):
@@ -50,22 +53,23 @@ def mutants_of(module: str, source: str) -> list[Mutant]:
     """All mutants of a module, in the order of the text; each once."""
     wrapper = MetadataWrapper(libcst.parse_module(source))
     ranges = wrapper.resolve(WhitespaceInclusivePositionProvider)
-    lines = source.splitlines(keepends=True)
     begins = [0]
-    for line in lines:
+    for line in source.splitlines(keepends=True):
         begins.append(begins[-1] + len(line))
     functions = _functions(source)
     found: dict[str, Mutant] = {}
     for old, new in _changes(wrapper.module, at_top=True):
-        code = _replaced(wrapper.module, source, ranges.get(old), begins, old, new)
-        mutant = None if code == source or code in found else _mutant(module, source, code, functions)
-        if mutant is not None:
-            found[code] = mutant
+        start, end, text = _edit(wrapper.module, source, ranges.get(old), begins, old, new)
+        mutant = _mutant(module, source, start, end, text, functions)
+        if mutant.code != source:
+            found.setdefault(mutant.code, mutant)
     return sorted(found.values(), key=lambda mutant: mutant.line)
 
 
-def _changes(node: libcst.CSTNode, *, at_top: bool) -> Iterator[tuple[libcst.CSTNode, libcst.CSTNode]]:
-    """Each node below this one that can be changed, and what it becomes; `at_top`: it stands outside functions."""
+def _changes(
+    node: libcst.CSTNode, *, at_top: bool, parent: libcst.CSTNode | None = None
+) -> Iterator[tuple[libcst.CSTNode, libcst.CSTNode]]:
+    """Each node from this one on that can be changed, and what it becomes; `at_top`: it stands outside functions."""
     if isinstance(node, _NOT_ENTERED) or _is_left_out(node, at_top=at_top):
         return
     at_top = at_top and not isinstance(node, libcst.FunctionDef | libcst.ClassDef)
@@ -73,10 +77,11 @@ def _changes(node: libcst.CSTNode, *, at_top: bool) -> Iterator[tuple[libcst.CST
         for kind, operator in mutation_operators:
             if isinstance(node, kind):
                 for new in operator(node):
-                    if not _is_type_error(node, new):
+                    if not (_is_type_error(node, new) or _gains_x(node, new, parent)):
                         yield node, new
     for child in node.children:
-        yield from _changes(child, at_top=at_top)
+        # An argument is no more than the call that it stands in.
+        yield from _changes(child, at_top=at_top, parent=parent if isinstance(node, libcst.Arg) else node)
 
 
 def _is_left_out(node: libcst.CSTNode, *, at_top: bool) -> bool:
@@ -98,38 +103,52 @@ def _is_type_error(old: libcst.CSTNode, new: libcst.CSTNode) -> bool:
     return fewer or (named and new.func is old.func)
 
 
-def _replaced(
+def _gains_x(old: libcst.CSTNode, new: libcst.CSTNode, parent: libcst.CSTNode | None) -> bool:
+    if not isinstance(old, libcst.SimpleString) or not isinstance(new, libcst.SimpleString):
+        return False
+    if new.raw_value != f"XX{old.raw_value}XX":
+        return False
+    if isinstance(parent, libcst.ComparisonTarget):
+        return isinstance(parent.operator, libcst.In | libcst.NotIn)
+    function = parent.func if isinstance(parent, libcst.Call) else None
+    name = function.attr if isinstance(function, libcst.Attribute) else function
+    return isinstance(name, libcst.Name) and name.value in _TAKES_CHARACTERS
+
+
+def _edit(
     module: libcst.Module,
     source: str,
     span: CodeRange | None,
     begins: list[int],
     old: libcst.CSTNode,
     new: libcst.CSTNode,
-) -> str:
-    """The source with one node changed."""
+) -> tuple[int, int, str]:
+    """What of the source has to be replaced by what, to change one node."""
     if span is not None:
         start = begins[span.start.line - 1] + span.start.column
         end = begins[span.end.line - 1] + span.end.column
         if source[start:end] == module.code_for_node(old):
-            return f"{source[:start]}{module.code_for_node(new)}{source[end:]}"
+            return start, end, str(module.code_for_node(new))
     # What goes over several lines is indented by what stands around it.
     changed = module.deep_replace(old, new)
     assert isinstance(changed, libcst.Module)
-    return str(changed.code)
+    return 0, len(source), str(changed.code)
 
 
-def _mutant(module: str, source: str, code: str, functions: list[tuple[int, int, str]]) -> Mutant | None:
-    """The mutant with this code; None where it can't be compiled."""
-    try:
-        compile(code, module, "exec", dont_inherit=True)
-    except SyntaxError:
-        return None
-    old, new = source.splitlines(), code.splitlines()
-    first = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), 0)
-    last = next((at for at, (a, b) in enumerate(zip(old[::-1], new[::-1], strict=False)) if a != b), 0)
-    gone, come = old[first : max(first, len(old) - last)], new[first : max(first, len(new) - last)]
-    where = [name for start, end, name in functions if start <= first + 1 <= end]
-    return Mutant(module, where[-1] if where else "", first + 1, _joined(gone), _joined(come), code)
+def _mutant(module: str, source: str, start: int, end: int, text: str, functions: list[tuple[int, int, str]]) -> Mutant:
+    line_start = source.rfind("\n", 0, start) + 1
+    line_end = (source.find("\n", end) + 1 or len(source) + 1) - 1
+    old = source[line_start:line_end].split("\n")
+    new = f"{source[line_start:start]}{text}{source[end:line_end]}".split("\n")
+    line = source.count("\n", 0, line_start) + 1
+    while len(old) > 1 and len(new) > 1 and old[0] == new[0]:
+        del old[0], new[0]
+        line += 1
+    while len(old) > 1 and len(new) > 1 and old[-1] == new[-1]:
+        del old[-1], new[-1]
+    where = [name for first, last, name in functions if first <= line <= last]
+    code = f"{source[:start]}{text}{source[end:]}"
+    return Mutant(module, where[-1] if where else "", line, _joined(old), _joined(new), code)
 
 
 def _joined(lines: list[str]) -> str:

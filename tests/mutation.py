@@ -117,38 +117,46 @@ def changed(folder: Path, module: str, code: str) -> Iterator[None]:
         path.write_text(before, encoding="utf-8")
 
 
-def run_room(folder: Path, module: str, seconds: int | None = None) -> tuple[Outcome, str]:
-    """Run the tests of a module in a copy, each part for so long at most; and what the failing run printed."""
+def run_part(folder: Path, arguments: str, seconds: int | None = None) -> tuple[Outcome, str]:
+    """Run a part of a room in a copy, for so long at most; and what it printed."""
     environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
     # The recorded answers are for longer runs.
     environment.pop("RECOVERY_DATA", None)
-    for arguments in ROOMS[module]:
-        run = subprocess.Popen(
-            [sys.executable, "-m", "pytest", *split(_PYTEST), *split(arguments)],
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        resource.prlimit(run.pid, resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-        if seconds is not None:
-            resource.prlimit(run.pid, resource.RLIMIT_CPU, (seconds, seconds))
-        output, _ = run.communicate()
-        if run.returncode:
-            return Outcome.BY_TIME if run.returncode < 0 else Outcome.KILLED, output
-    return Outcome.SURVIVED, ""
+    run = subprocess.Popen(
+        [sys.executable, "-m", "pytest", *split(_PYTEST), *split(arguments)],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    resource.prlimit(run.pid, resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    if seconds is not None:
+        resource.prlimit(run.pid, resource.RLIMIT_CPU, (seconds, seconds))
+    output, _ = run.communicate()
+    if run.returncode:
+        return Outcome.BY_TIME if run.returncode < 0 else Outcome.KILLED, output
+    return Outcome.SURVIVED, output
 
 
-def measure(folder: Path, module: str) -> float:
-    """How long the tests of a module take on the code as it is. Ends the program if they fail."""
-    before = os.times()
-    outcome, output = run_room(folder, module)
-    after = os.times()
-    if outcome is not Outcome.SURVIVED:
-        raise SystemExit(f"{module}: its tests fail on the code as it is\n{output}")
-    return after.children_user - before.children_user + after.children_system - before.children_system
+def run_room(folder: Path, module: str, seconds: int | None = None) -> Outcome:
+    """Run the tests of a module in a copy, each part for so long at most, up to the first that fails."""
+    outcomes = (run_part(folder, arguments, seconds)[0] for arguments in ROOMS[module])
+    return next((outcome for outcome in outcomes if outcome is not Outcome.SURVIVED), Outcome.SURVIVED)
+
+
+def measure(folder: Path, modules: Iterable[str]) -> dict[str, float]:
+    """How long the tests of each module take on the code as it is. Ends the program if they fail."""
+    parts: dict[str, float] = {}
+    for arguments in dict.fromkeys(part for module in modules for part in ROOMS[module]):
+        before = os.times()
+        outcome, output = run_part(folder, arguments)
+        after = os.times()
+        if outcome is not Outcome.SURVIVED:
+            raise SystemExit(f"the code as it is fails\n    pytest {arguments}\n{output}")
+        parts[arguments] = after.children_user - before.children_user + after.children_system - before.children_system
+    return {module: sum(parts[arguments] for arguments in ROOMS[module]) for module in modules}
 
 
 def run_all(folder: Path, mutants: Sequence[Mutant], times: dict[str, float], jobs: int) -> Iterator[Outcome]:
@@ -162,7 +170,7 @@ def run_all(folder: Path, mutants: Sequence[Mutant], times: dict[str, float], jo
         own = folders.get()
         try:
             with changed(own, mutant.module, mutant.code):
-                return run_room(own, mutant.module, ceil(4 * times[mutant.module]))[0]
+                return run_room(own, mutant.module, ceil(4 * times[mutant.module]))
         finally:
             folders.put(own)
 
@@ -259,7 +267,7 @@ def main(given: Sequence[str]) -> int:
     with copy() as folder:
         # Once, not for each mutant.
         subprocess.run([sys.executable, "-m", "compileall", "-q", "recovery", "tests"], cwd=folder, check=True)
-        times = {name: measure(folder, name) for name in modules}
+        times = measure(folder, modules)
         outcomes = tracked(run_all(folder, mutants, times, options.jobs), len(mutants))
         for mutant, outcome in zip(mutants, outcomes, strict=True):
             if mutant.key in survivors:

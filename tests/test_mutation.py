@@ -59,7 +59,7 @@ def test_a_mutant_is_killed_where_it_changes_something() -> None:
     with copy() as folder:
         for mutant, outcome in ((matters, Outcome.KILLED), (same, Outcome.SURVIVED)):
             with changed(folder, "literals", mutant):
-                assert run_room(folder, "literals")[0] is outcome
+                assert run_room(folder, "literals") is outcome
         assert (folder / "recovery" / "literals.py").read_text(encoding="utf-8") == code
 
 
