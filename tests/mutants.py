@@ -10,6 +10,7 @@ about the tests:
 - what `raise` and `assert` say: messages, and what input never reaches;
 - a constant of a module that becomes None, an argument left out, None handed to `len`, `isinstance` or `cast`: nearly
   always a TypeError;
+- an assigned False that becomes None: either is no;
 - a set of characters (behind `in`, in `frozenset`, in `strip`) that gains the letter X, which mutmut puts around every
   string: no case has an X in just that place, and none should.
 """
@@ -77,7 +78,7 @@ def _changes(
         for kind, operator in mutation_operators:
             if isinstance(node, kind):
                 for new in operator(node):
-                    if not (_is_type_error(node, new) or _gains_x(node, new, parent)):
+                    if not (_is_type_error(node, new) or _is_still_no(node, new) or _gains_x(node, new, parent)):
                         yield node, new
     for child in node.children:
         # An argument is no more than the call that it stands in.
@@ -93,6 +94,13 @@ def _is_left_out(node: libcst.CSTNode, *, at_top: bool) -> bool:
         # Constants of a module are annotated as final; what is not is an alias.
         return at_top or any(name in _UNCHANGED_NAMES for name in names)
     return False
+
+
+def _is_still_no(old: libcst.CSTNode, new: libcst.CSTNode) -> bool:
+    if not isinstance(old, libcst.Assign | libcst.AnnAssign) or not isinstance(new, libcst.Assign | libcst.AnnAssign):
+        return False
+    values = [value.value if isinstance(value, libcst.Name) else "" for value in (old.value, new.value)]
+    return values == ["False", "None"]
 
 
 def _is_type_error(old: libcst.CSTNode, new: libcst.CSTNode) -> bool:

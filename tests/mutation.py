@@ -58,7 +58,7 @@ ROOMS: Final[dict[str, tuple[str, ...]]] = {
     "literals": (_ALL, "tests/test_literals.py"),
     "names": (_ALL, "tests/test_names.py -k 'not costs and not linear'"),
     "arguments": (_ALL, "tests/test_arguments.py"),
-    "jsoncalls": (_ALL,),
+    "jsoncalls": (_ALL, "tests/test_jsoncalls.py"),
     "policy": (_ALL, "tests/test_policy.py"),
     "envelope": (_ALL, f"{_VECTORS} 'cut and (fence or marker or reasoning or prose)'", _STREAM),
     "prose": (_ALL,),

@@ -231,6 +231,7 @@ def test_one_dict_alone(parameters: Any, value: Any, expected: str | None) -> No
         ({}, {"x": "integer", "y": "string"}, False),
         ({}, {"x": "integer", "y": 1}, True),
         ({}, {"type": "object"}, False),
+        ({}, {"type": "object", "y": 1}, False),
         ({}, {"type": "other"}, True),
         ({}, {"properties": {}}, False),
         ({}, {"properties": 3}, True),

@@ -20,6 +20,7 @@ MANY, NOT_JSON, BAD_NUMBER = Reason.TOO_MANY_DIGITS, Reason.NOT_JSON, Reason.BAD
         ("1e999", 9, NOT_JSON),
         ("2.5j", 9, NOT_JSON),
         ("10J", 9, NOT_JSON),
+        ("1e5j", 9, NOT_JSON),
         ("1_", 9, BAD_NUMBER),
         ("1_j", 9, BAD_NUMBER),
         ("0x", 9, BAD_NUMBER),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from recovery.lexemes import end_of_line_join, end_of_word
 from recovery.policy import Limits
 from recovery.result import Reason
 from recovery.scanner import BAD, MORE, Scanner
@@ -104,9 +105,9 @@ def test_where_a_token_ends_and_where_to_go_on_behind_it(text: str, kind: int, e
 
 def test_arguments_are_one_token_and_end_where_their_first_key_does() -> None:
     scanner = Scanner(Limits(), 0)
-    scanner.feed("f(x=1, y=[2], z=g)", final=True)
+    scanner.feed("f(x=1, y=['a', \"b\", -2, 1.5, True, null], z=g)", final=True)
     assert [scanner.scan(), scanner.scan()] == [NAME, ARGUMENTS]
-    assert scanner.arguments == [(2, "x", 1), (7, "y", [2])]
+    assert scanner.arguments == [(2, "x", 1), (7, "y", ["a", "b", -2, 1.5, True, None])]
     assert (scanner.start, scanner.end(ARGUMENTS), scanner.resumes_at(ARGUMENTS)) == (2, 3, 3)
 
 
@@ -131,3 +132,38 @@ def test_more_is_wanted_only_where_the_text_ends() -> None:
     scanner.feed("", final=True)
     assert scanner.scan() >= 0
     assert scanner.exhausted()
+
+
+@pytest.mark.parametrize(
+    ("text", "final", "end"),
+    [
+        ("a\\\n", False, 3),
+        ("a\\\r\n", False, 4),
+        ("a\\\rb", False, 3),
+        ("a\\\r", False, -1),
+        ("a\\\r", True, 3),
+        ("a\\", False, -1),
+        ("a\\", True, 1),
+        ("a\\b", False, 1),
+    ],
+)
+def test_where_a_line_is_joined_to_the_next(text: str, final: bool, end: int) -> None:
+    assert end_of_line_join(text, 1, final) == end
+
+
+@pytest.mark.parametrize(
+    ("text", "final", "end"),
+    [
+        ("(a1_", False, 4),
+        ("(a1_)", False, 4),
+        ("(ab\\", False, -1),
+        ("(ab\\", True, 3),
+        ("(ab\\_c d", False, 6),
+        ("(ab\\c", False, 3),
+        ("(été-x", False, 4),
+        ("(a²", False, 2),
+        ("((", False, 1),
+    ],
+)
+def test_where_a_word_ends(text: str, final: bool, end: int) -> None:
+    assert end_of_word(text, 1, final) == end

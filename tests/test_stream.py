@@ -36,6 +36,7 @@ OFFERED = Toolset(["f", "g", "magnetic_field", "get_docs", "get-docs"], aliases=
         (STRICT, "magnetic field (", "magnetic field ("),
         (STRICT, "magnetic.field", ""),
         (STRICT, "magnetic_field \t", ""),
+        (STRICT, "magnetic  ", "magnetic  "),
         (STRICT, "magnetic_field, ", "magnetic_field, "),
         (STRICT, "Ask the or", ""),
         (STRICT, "Ask him", "Ask him"),
