@@ -136,9 +136,13 @@ class Reader:
     def text_until(self) -> int:
         """Up to where all that was fed is text, where no call is read here: what may be a marker is not."""
         rest = self.scanner.unread()
-        if rest[:1] == "~" or "<" not in rest or rest[0] not in OPERATORS:
-            return self.scanner.fed() - (len(rest) if rest[:1] == "~" else 0)
-        return self.scanner.fed() - len(rest) + rest.index("<")
+        fed = self.scanner.fed()
+        if rest[:1] == "~":
+            return fed - len(rest)
+        if rest[:1] in OPERATORS and "<" in rest:
+            return fed - len(rest) + rest.index("<")
+        # A word may end where a marker begins.
+        return fed - rest.endswith("<")
 
     def feed(self, text: str, final: bool, at: int = 0) -> int:
         """Read the next piece of the answer, from `at` on where it is the first; `final`: nothing more comes."""
