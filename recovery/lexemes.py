@@ -96,8 +96,8 @@ LONGEST_PLAIN_NUMBER: Final = 32
 PLAIN_ITEM: Final = re.compile(r"'[^']*'|\"[^\"]*\"|[^\[\], ]+")
 ASCII_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+(?:[. ][A-Za-z0-9_]++)*+")
 ASCII_WORD: Final = re.compile(r"[A-Za-z0-9_]*")
-# What joins the words of a name: a dot, a space, or operators with at most a space on either side. `</` and `<|` are none
-# in any language: a closing tag or a token of a model begins there, and what stands before it is no part of it.
+# What joins the words of a name: a dot, a space, or operators with at most a space on either side. In no language are
+# `</` and `<|` operators: a closing tag or a token of a model begins there, and what stands before it is no part of it.
 _JOINS: Final = re.escape("".join(sorted(OPERATORS - {"=", "<"})))
 JOINT: Final = re.compile(r"\.| ?(?:[%s]|<(?![/|])){1,256} ?| " % _JOINS)
 # What a number may be made of, whether or not it is one.

@@ -79,6 +79,11 @@ def test_the_quote_that_alone_ends_the_string(pieces: list[str], length: int, si
         (["'abcdef"], 3, "abc"),
         (["'ab", "cd", "ef"], 3, "abcd"),
         (["'", *"abcdef"], 3, "abc"),
+        # Quotes as content, as soon as what stands behind them tells.
+        (["'a 'k' c"], 9, "a 'k' c"),
+        (["'a 'k' "], 9, "a "),
+        (["'it's"], 9, "it"),
+        (["'it's no word"], 99, "it's no word"),
     ],
 )
 def test_the_beginning_of_the_string_that_is_read(pieces: list[str], length: int, inside: str | None) -> None:

@@ -74,6 +74,8 @@ OFFERED = Toolset(["f", "g", "magnetic_field", "get_docs", "get-docs"], aliases=
         (LENIENT, "Look:\n  [f", "Look:\n"),
         (LENIENT, "Look at this: [f", "Look at this: "),
         (LENIENT, "Look, <", "Look, "),
+        (LENIENT, "!<", "!"),
+        (LENIENT, "Look<", "Look"),
         (LENIENT, "Look, <x", "Look, <x"),
         (DEFAULT, "Look:\n  [f", "Look:\n  [f"),
         (LENIENT, "# first\nf(", "# first\n"),
