@@ -272,6 +272,7 @@ def main(given: Sequence[str]) -> int:
         for mutant, outcome in zip(mutants, outcomes, strict=True):
             if mutant.key in survivors:
                 equivalent[mutant.module] += 1
+                print(f"{outcome}, changes nothing: {shown(mutant)}\n    {survivors[mutant.key]}", flush=True)
                 if outcome is Outcome.KILLED:
                     complaints.append(f"said to change nothing, and killed: {shown(mutant)}")
                 continue
