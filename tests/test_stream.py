@@ -54,6 +54,10 @@ OFFERED = Toolset(["f", "g", "magnetic_field", "get_docs", "get-docs"], aliases=
         (LENIENT, "field =", ""),
         (LENIENT, "field = magnetic", ""),
         (LENIENT, "field = magnets", "field = magnets"),
+        (LENIENT, "print(f", ""),
+        (LENIENT, "print(2,", "print(2,"),
+        (LENIENT, "print(x=1,", "print(x=1,"),
+        (LENIENT, "print(x: 1,", "print(x: 1,"),
         (LENIENT, "The field", "The field"),
         (STRICT, "field", "field"),
         # Lists and strings in them, JSON.
