@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 _PYTEST: Final = "-q -x --tb=no -p no:cacheprovider -p no:benchmark"
 _VECTORS: Final = "--noconftest -p no:hypothesispytest tests/vectors_at_once.py -k"
 _ALL: Final = f"{_VECTORS} 'whole or by_characters'"
-_TOKENS: Final = "'cut and (string or number or quote or comment or line or name or escape)'"
+_TOKENS: Final = "'cut and (string or number or quote or comment or line or name or escape or limit)'"
 _STREAM: Final = "tests/test_stream.py -k 'not nothing_is_lost'"
 
 # By module, what is run for its mutants, one after another: first what is quick and sees most.
