@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from recovery.literals import Fault, LeadingZero, decode_number, decode_string, is_unfinished
@@ -29,6 +31,15 @@ MANY, NOT_JSON, BAD_NUMBER = Reason.TOO_MANY_DIGITS, Reason.NOT_JSON, Reason.BAD
 )
 def test_a_number_that_has_no_value_is_at_fault_from_end_to_end(lexeme: str, most: int, reason: Reason) -> None:
     assert decode_number(lexeme, most) == Fault(reason, 0, len(lexeme))
+
+
+def test_a_lower_bound_of_the_process_holds_too() -> None:
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(640)
+    try:
+        assert decode_number("1" * 641, 4300) == Fault(MANY, 0, 641)
+    finally:
+        sys.set_int_max_str_digits(before)
 
 
 @pytest.mark.parametrize(
