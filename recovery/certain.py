@@ -156,7 +156,9 @@ def _may_be_json_call(reader: Reader, toolset: Toolset) -> bool:
     pending = stack[begun:]
     if pending and isinstance(pending[0], str) and pending[0] not in KEYS:
         return False
-    if not all(may_become_name(f"{name}(", toolset, wrapped=False) for name in json_names(whole)):
+    # More of a name than this is no tool's, however the name goes on.
+    most = 2 * toolset._longest + max(map(len, toolset.namespaces), default=0) + 2
+    if not all(may_become_name(f"{name[:most]}(", toolset, wrapped=False) for name in json_names(whole)):
         return False
     inside = reader.scanner.open_string(toolset._longest + _MORE_THAN_NAME)
     if inside is None or "\\" in inside:

@@ -320,7 +320,7 @@ class Envelope:
                 begin = self._base + at
                 self._commit(Refusal(Reason.OPERATOR, Span(begin, begin + sign)))
                 return True
-            if sign or first.isdigit():
+            if sign or first.isdigit() or self._only_blanks:
                 behind = end_of(prose.before_call(), text, at)
         if behind == at and self._place == _LEAD:
             return self._begin_block()

@@ -56,9 +56,6 @@ LARGEST = [
     "quoted-calls-of-deep-values",
 ]
 
-# What is known to grow with the square in deltas.
-LOOKED_AT_AGAIN = ("json-name-and-values", "json-namespaces-and-values")
-
 # No further round, and no larger text, after so many seconds of the process.
 PATIENCE = 3
 
@@ -110,8 +107,6 @@ def check_growth(family: Family, size: int, delta: int) -> None:
 @pytest.mark.parametrize("reading", READINGS)
 @pytest.mark.parametrize("name", FAMILIES)
 def test_time_grows_with_the_text(name: str, reading: str) -> None:
-    if name in LOOKED_AT_AGAIN and reading != "whole":
-        pytest.xfail("the name of an object is looked at again with each delta")
     check_growth(FAMILIES[name], SIZES[reading], READINGS[reading])
 
 
