@@ -92,6 +92,29 @@ BREAKS: Final = {
         'return written.replace("-", "_").replace(".", "_")',
         "operator",
     ),
+    "slash": Break(
+        "a slash stands for an underscore",
+        NAMES,
+        'return written.replace(".", "_")',
+        'return written.replace("/", "_").replace(".", "_")',
+        "operator-slash",
+    ),
+    "space": Break("a space stands for nothing", NAMES, '.replace(" ", "_")', "", "name-space"),
+    "case": Break("names are folded", NAMES, '.replace(" ", "_")', '.replace(" ", "_").lower()', "name-"),
+    "own-spelling": Break(
+        "of two offered names the joined one wins",
+        NAMES,
+        "tool = exact.get(written) or exact.get(joined)",
+        "tool = exact.get(joined) or exact.get(written)",
+        "name-exact or name-dot or name-space",
+    ),
+    "alias": Break(
+        "an alias names nothing",
+        NAMES,
+        "    if alias is None or alias is tool:\n        return tool\n",
+        "    return tool\n",
+        "name-",
+    ),
     "ambiguous-alias": Break(
         "of two tools the alias wins",
         NAMES,
@@ -122,6 +145,27 @@ BREAKS: Final = {
     "fence": Break("a fence has no label", ENVELOPE, "alone = Allowance.FENCE", "pass", "fence"),
     "fence-closer": Break(
         "any tick closes", ENVELOPE, "else self._closing < self._ticks:", "else self._closing < 1:", "fence"
+    ),
+    "fence-beside-prose": Break(
+        "a fence beside prose has no label of its own",
+        ENVELOPE,
+        "beside = Allowance.PROSE_FENCE",
+        "pass",
+        "prose_fence",
+    ),
+    "separate-lists": Break(
+        "lists one behind another have no label",
+        BUILDER,
+        "self.steps.add(Allowance.SEPARATE_LISTS)",
+        "pass",
+        "separate_lists",
+    ),
+    "single-dict": Break(
+        "of two readings of a dict that fit the first is taken",
+        ARGUMENTS,
+        "if (placed is not None) == as_arguments or fits(first, positions[0]) == as_arguments:",
+        "if False:",
+        "single_dict",
     ),
     "raw-newline": Break(
         "a line break in a string has no label",

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from recovery import Allowance, Limits, Policy, recover
 from tests import invariants
+from tests.offers import FORMS, Written, written
 from tests.strategies import TOOLS, allowed, answers, examples, near_calls, pieces, policies
 from tests.streams import is_part
 
@@ -117,3 +118,21 @@ def test_an_unrelated_tool_changes_nothing(answer: str, name: str, policy: Polic
 def test_a_tool_and_its_written_name_renamed_together_change_nothing(answer: str, old: str, policy: Policy) -> None:
     new = {"get_weather": "kud_zinquok", "sift": "quzk", "heat": "kovv"}[old]
     invariants.check_renamed(answer, TOOLS, policy, old, new)
+
+
+def test_what_is_written_as_the_schemas_say_is_recovered() -> None:
+    seen: Counter[Allowance | None] = Counter()
+
+    @some
+    @given(written())
+    def is_recovered(case: Written) -> None:
+        allowed = frozenset() if case.form is None else frozenset({case.form})
+        result = recover(case.answer, case.toolset, policy=Policy(allowed))
+        found = [(call.name, invariants.exact(call.arguments)) for call in result.calls]
+        assert found == [(name, invariants.exact(arguments)) for name, arguments in case.calls]
+        # Not every call of a form has something in it that takes the allowance.
+        assert (result.text, result.used | allowed) == ("", allowed)
+        seen.update(result.used or [None])
+
+    is_recovered()
+    assert set(seen) == set(FORMS), seen
