@@ -230,12 +230,13 @@ def fold(text: str) -> str:
 
 
 def is_meant(written: str, toolset: Toolset) -> bool:
-    """Whether an offered name or alias has the letters and digits of `written`, signs put aside.
+    """Whether an offered name or alias has the letters and digits of `written`, signs put aside, if these are few.
 
     But for the last of them, which stand together here as they do there: `mention` looks for these.
     """
     folded = fold(written)
-    if folded not in toolset._folded:
+    # Of signs hardly more than of letters, whatever the length of other names.
+    if folded not in toolset._folded or len(written) > 2 * len(folded) + 1:
         return False
     found = _TAIL.search(written)
     tails = ("",) if found is None else ("", found.group(1))

@@ -31,8 +31,8 @@ _AROUND: Final = frozenset("[`~#")
 _BLANK: Final = r"(?:\s++|\\[\r\n]|#[^\r\n]*+)*+"
 _WORD: Final = r"(?:[^\x00-/:-@\[-^`{-\x7f]++|\\_)++"
 _NAME: Final = rf"{_WORD}(?:[. ]{_WORD}| ?[-+*/%&|^~<>@!]++ ?{_WORD})*+{_BLANK}"
-# Ticks, and perhaps an info string.
-_FENCE: Final = r"[`~]++(?:[^\r\n]*+[\r\n])?"
+# Ticks, and perhaps an info string, behind which a list may stand on the line.
+_FENCE: Final = r"[`~]++(?:[^\r\n]*+[\r\n]|[ \t]*+[^\s`\[\]{}()]*+[ \t]*+(?=\[))?"
 _VALUE: Final = r"(?:[-+.'\"({\[\\\d]|[^\x00-\x7f]|[rRuU]['\"]|(?:True|False|None|true|false|null)\b)"
 _MAY_BEGIN: Final = re.compile(
     rf"\ufeff?{_BLANK}(?:{_FENCE}{_BLANK})?(?:[\[{{<]|(?:{_WORD}{_BLANK}=(?!=){_BLANK})?{_NAME}\({_BLANK}"
@@ -163,7 +163,7 @@ def _find_call(answer: str, at: int, toolset: Toolset) -> int:
     """
     if at < 0 or not toolset._folded:
         return -1
-    # A name may be written with signs between its letters, but not with more signs than letters.
+    # As far as `is_meant` goes.
     reach = 2 * toolset._longest_folded + 2
     begins = (at,) if answer[at : at + 1].isalpha() else (end_of(_BEFORE_NAME, answer, at), end_of(SIGNS, answer, at))
     for begin in begins:
