@@ -141,8 +141,8 @@ class Reader:
             return fed - len(rest)
         if rest[:1] in OPERATORS and "<" in rest:
             return fed - len(rest) + rest.index("<")
-        # A word may end where a marker begins.
-        return fed - rest.endswith("<")
+        # A word may end where a marker begins; and where a quote closes no string, another line begins behind it.
+        return fed - (self.scanner.undecided() or rest.endswith("<"))
 
     def feed(self, text: str, final: bool, at: int = 0) -> int:
         """Read the next piece of the answer, from `at` on where it is the first; `final`: nothing more comes."""

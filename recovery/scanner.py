@@ -219,6 +219,10 @@ class Scanner:
             return self.name + ("#" if self._in_comment else blanks)
         return "" if self._quote or self._in_comment else self._text[self._at :]
 
+    def undecided(self) -> int:
+        """How many characters were fed from a quote on of which it is not known yet whether it ends the string."""
+        return len(self._text) - self._at if self._quote else 0
+
     def closing_sign(self, length: int) -> str:
         """The quote that alone, but for an escape, ends the string being read, if that is so long; else nothing."""
         long = self._offset + self._at >= self._body_start + length
