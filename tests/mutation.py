@@ -59,7 +59,7 @@ ROOMS: Final[dict[str, tuple[str, ...]]] = {
     "arguments": (_ALL, "tests/test_arguments.py"),
     "jsoncalls": (_ALL, "tests/test_jsoncalls.py"),
     "policy": (_ALL, "tests/test_policy.py"),
-    "envelope": (_ALL, f"{_VECTORS} 'cut and (fence or marker or reasoning or prose)'", _STREAM),
+    "envelope": (_ALL, f"{_VECTORS} 'cut and (fence or marker or reasoning)'", _STREAM),
     "prose": (_ALL,),
     "verdict": (_ALL, _STREAM),
     "certain": (_ALL, "tests/test_stream.py"),
