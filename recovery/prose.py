@@ -103,13 +103,12 @@ class Lead(NamedTuple):
 
 def lead_of(before: str) -> Lead:
     """What `before`, the words up to a block, say of it; what is hidden is not among them."""
-    at, line = _last_line_of_code(before)
-    whole = last_line(before)
+    at, line, whole = _last_line_of_code(before)
     sign = _sign_at_end(line)
     if sign is None and "//" in whole:
         # No comment, but a division.
-        at, sign = len(before.rstrip()) - len(whole), _sign_at_end(whole)
-    apart = takes_back(whole) or (sign is None and _is_inside(before[: at + len(line)]))
+        sign = _sign_at_end(whole)
+    apart = takes_back(last_line(before)) or (sign is None and _is_inside(before[: at + len(line)]))
     return Lead(apart, sign and (at + sign[0], at + sign[1]), _is_unfinished(before))
 
 
@@ -119,17 +118,17 @@ def last_line(before: str) -> str:
     return before[max(before.rfind("\n"), before.rfind("\r")) + 1 :]
 
 
-def _last_line_of_code(before: str) -> tuple[int, str]:
-    """The last line that is more than a comment, without that and the blanks behind it, and where it begins."""
+def _last_line_of_code(before: str) -> tuple[int, str, str]:
+    """The last line that is more than a comment: where it begins, what it is without the comment, and with it."""
     end = len(before)
     while True:
         before = before[:end].rstrip()
         end = max(before.rfind("\n"), before.rfind("\r")) + 1
-        line = before[end:]
+        line = whole = before[end:]
         if "#" in line or "//" in line:
             line = compiled(_COMMENT).sub("", line).rstrip()
         if line or not end:
-            return end, line
+            return end, line, whole
 
 
 def _sign_at_end(line: str) -> tuple[int, int] | None:

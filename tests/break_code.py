@@ -293,7 +293,7 @@ BREAKS: Final = {
         "prose_list",
     ),
     "taken-back": Break(
-        "what words take back is called", PROSE, "apart = takes_back(whole) or (", "apart = (", "prose_"
+        "what words take back is called", PROSE, "apart = takes_back(last_line(before)) or (", "apart = (", "prose_"
     ),
     "taken-back-clause": Break(
         "a negation counts wherever it stands in its line", PROSE, "_words(clauses[-1])", "_words(line)", "prose_list"
