@@ -155,7 +155,7 @@ def _repro(file: Path, targets: list[str]) -> int:
     names = targets or [folder.name for folder in file.resolve().parents if folder.name in TARGETS]
     file = file.with_suffix("") if file.suffix == ".jsonl" else file
     if len(names) != 1 or not file.is_file():
-        why = "there is no such file" if names else "say the TARGET: the file's folder does not tell it"
+        why = "say the TARGET: the file's folder does not tell it" if file.is_file() else "there is no such file"
         print(f"{file}: {why}", file=sys.stderr)
         return MISUSE
     from fuzz.findings import describe, load
