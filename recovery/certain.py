@@ -35,8 +35,6 @@ _ENDS_STRING: Final = {quote: re.compile(rf"[{quote}\\]") for quote in "'\"\u201
 # Words that are no name of a tool; the head of a line that is none.
 _ENDS_WORDS: Final = re.compile(r"[^\w .]")
 _ENDS_HEAD: Final = re.compile(rf"[{places.NO_HEAD}{re.escape(''.join(sorted(markers.FIRST)))}]")
-_BEFORE_CALLS: Final = (*markers.CALL_MARKERS, *markers.REASONING_MARKERS.values())
-_BEGINS_WITHIN: Final = re.compile(r"[<\[]")
 # By place.
 _ENDS: Final = {
     places._PROSE: re.compile(places.MORE_THAN_PROSE),
@@ -78,16 +76,15 @@ def text_until(envelope: Envelope, toolset: Toolset, policy: Policy) -> int:
     if markers.ANY.match(rest) or markers.may_become_marker(rest):
         return begin
     # Whether the line is prose is open; where it is, calls may stand in it: in a list, behind a marker or reasoning.
-    for found in _BEGINS_WITHIN.finditer(rest):
-        at = found.start()
-        if any(token.startswith(rest[at:]) or rest.startswith(token, at) for token in _BEFORE_CALLS):
-            return begin + at
-        if rest[at] == "[" and rest[:at].rstrip(" \t").endswith(":"):
-            inside = rest[at + 1 :].lstrip()
-            is_string = inside[:1] in PREFIXES and inside[1:2] in QUOTES
-            if not inside[:1].isalnum() or is_string or may_become_name(inside, toolset, wrapped=wrapped):
-                return begin + at
-    return envelope.seen
+    for found in markers.before_calls().finditer(rest):
+        if found[0][0] != ":":
+            return begin + found.start()
+        inside = rest[found.end() + 1 :].lstrip()
+        is_string = inside[:1] in PREFIXES and inside[1:2] in QUOTES
+        if not inside[:1].isalnum() or is_string or may_become_name(inside, toolset, wrapped=wrapped):
+            return begin + found.end()
+    at = markers.may_end_in_marker(rest)
+    return envelope.seen if at < 0 else begin + at
 
 
 def awaited_sign(envelope: Envelope, toolset: Toolset, *, lost: bool, holds: bool) -> re.Pattern[str] | None:

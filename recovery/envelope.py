@@ -10,6 +10,7 @@ strict form puts its label on the result. May import: `builder`, `markers`, `nam
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable
 from typing import ClassVar, Final, NamedTuple
 
@@ -141,7 +142,8 @@ class Envelope:
     # Where the words begin that may stand before the next block, behind a block or what is hidden; and those before
     # what is hidden, each with its place.
     _words_at = 0
-    _earlier: tuple[tuple[int, str], ...] = ()
+    _earlier: deque[tuple[int, str]] | tuple[()] = ()
+    _earlier_length = 0
     # Where a turn token stands that the answer begins with, or -1.
     _lead_start = -1
     # The column in which the block begins, and the leftmost in which a line of prose does.
@@ -376,7 +378,10 @@ class Envelope:
         """Pass what this token opens as prose; but what stands on both sides of a comment stands side by side."""
         is_comment = token in markers.COMMENTS
         self._close_by = markers.closer(token)
-        self._earlier = self._words_before(self._base + start) if is_comment else ()
+        if is_comment:
+            self._keep_words(self._base + start)
+        else:
+            self._earlier = ()
         self._only_blanks = self._only_blanks and is_comment
         self._is_broken = self._place == _AFTER
         # A formula is a part of its line.
@@ -678,6 +683,19 @@ class Envelope:
                 kept.append((begin + max(0, len(words) - reach), words[-reach:]))
             reach -= len(words)
         return (*reversed(kept), last)
+
+    def _keep_words(self, at: int) -> None:
+        """Note the words before this place, as far as they are looked at, for what stands behind the comment there."""
+        words = self._text_before(at)
+        if not words:
+            return
+        if not self._earlier:
+            self._earlier = deque()
+            self._earlier_length = 0
+        self._earlier.append((max(self._words_at, at - prose.REACH), words))
+        self._earlier_length += len(words)
+        while self._earlier_length - len(self._earlier[0][1]) >= prose.REACH:
+            self._earlier_length -= len(self._earlier.popleft()[1])
 
     def _place_of(self, words: tuple[int, int]) -> Span:
         """Where in the answer this part of the words before the block stands."""

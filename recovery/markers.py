@@ -7,6 +7,9 @@ token must still be a block.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
+from itertools import groupby
+from operator import itemgetter
 from typing import Final
 
 from .text import compiled
@@ -109,25 +112,43 @@ FIRST: Final = frozenset(token[0] for token in KINDS)
 LONGEST: Final = max(map(len, KINDS))
 
 
-def _beginning_with(first: str) -> str:
-    # The longest first, since one may begin another.
-    tokens = sorted((token for token in KINDS if token[0] == first), key=len, reverse=True)
-    return f"{re.escape(first)}(?:{'|'.join(re.escape(token[1:]) for token in tokens)})"
+def _one_of(tokens: Collection[str]) -> str:
+    """A pattern for the longest of these: by what they begin with alike, which takes half as long to compile."""
+    branches: list[str] = []
+    for first, group in groupby(sorted(tokens), key=itemgetter(slice(1))):
+        tails = [token[1:] for token in group]
+        if first:
+            branches.append(re.escape(first) + (_one_of(tails) if any(tails) else ""))
+    if len(branches) == 1 and "" not in tokens:
+        return branches[0]
+    return f"(?:{'|'.join(branches)}){'?' if '' in tokens else ''}"
 
 
-# By their first character: of all others only that is looked at.
-ANY: Final = re.compile("|".join(map(_beginning_with, sorted(FIRST))))
-_PREFIXES: Final = frozenset(token[:length] for token in KINDS for length in range(1, len(token)))
+def _beginnings_of(tokens: Iterable[str]) -> frozenset[str]:
+    return frozenset(token[:length] for token in tokens for length in range(1, len(token)))
+
+
+ANY: Final = re.compile(_one_of(KINDS))
+_PREFIXES: Final = _beginnings_of(KINDS)
+_BEFORE_CALLS: Final = (*CALL_MARKERS, *REASONING_MARKERS.values())
+_WITHIN_LINE: Final = rf"{_one_of(_BEFORE_CALLS)}|:[ \t]*(?=\[)"
+_PREFIXES_WITHIN: Final = _beginnings_of(_BEFORE_CALLS)
+_BEGINS_WITHIN: Final = re.compile(r"[<\[]")
 
 _HIDE: Final = REASONING_MARKERS | COMMENT_MARKERS
 # What each of those that hide something ends with begins with.
 CLOSERS_FIRST: Final = frozenset(closer[0] for closer in _HIDE.values())
-ENDS_REASONING: Final = re.compile("|".join(map(re.escape, REASONING_MARKERS.values())))
+ENDS_REASONING: Final = re.compile(_one_of(REASONING_MARKERS.values()))
 
 
 def closer(token: str) -> re.Pattern[str]:
     """What ends the stretch that this token opens, in which nothing is a call."""
     return compiled(re.escape(_HIDE[token]))
+
+
+def before_calls() -> re.Pattern[str]:
+    """What calls may follow inside a line of prose: a marker, the end of reasoning, a colon before a list."""
+    return compiled(_WITHIN_LINE)
 
 
 def may_end_reasoning(answer: str, at: int = 0) -> bool:
@@ -139,3 +160,11 @@ def may_end_reasoning(answer: str, at: int = 0) -> bool:
 def may_become_marker(text: str) -> bool:
     """Whether more text could make a marker of this, or a longer one."""
     return text in _PREFIXES
+
+
+def may_end_in_marker(text: str) -> int:
+    """Where a marker that calls may follow begins at the end of a text that is not complete; -1 where none does."""
+    for found in _BEGINS_WITHIN.finditer(text, max(0, len(text) - LONGEST)):
+        if text[found.start() :] in _PREFIXES_WITHIN:
+            return found.start()
+    return -1

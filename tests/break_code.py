@@ -249,7 +249,7 @@ BREAKS: Final = {
     "sign-before-comment": Break(
         "words before a comment lead to nothing",
         ENVELOPE,
-        "self._earlier = self._words_before(self._base + start) if is_comment else ()",
+        "self._keep_words(self._base + start)",
         "self._earlier = ()",
         "mathematics",
     ),

@@ -477,6 +477,8 @@ FAMILIES: Final[dict[str, Family]] = {
     "blocks-indented-behind-prose": Family("", "So it is:\n    f(x=1)\n", "", "text"),
     "comments-indented": Family("# a\n", "  # b\n", "f(x=1)", "recovered"),
     # What hides what stands in it.
+    "hidden-side-by-side": Family("So ", "<!-- -->", "f(x=1)", "text"),
+    "hidden-side-by-side-on-lines": Family("So\n", "<!-- -->\n", "f(x=1)", "recovered"),
     "hidden-by-tags": Family(CALL, "<!-- f(x=1) -->\n", "", "text"),
     "hidden-by-tags-never-closed": Family(CALL, "<!-- ", "", "text"),
     "hidden-by-stars": Family(CALL, "/* f(x=1) */\n", "", "text"),
@@ -528,7 +530,8 @@ FAMILIES: Final[dict[str, Family]] = {
     "lines-that-end-in-slashes": Family("", "So " + "/a" * 180 + "/\nf(x=1)\n", "", "refused"),
     "lines-that-end-in-backslashes": Family("", "So -" + "\\" * 380 + "\nf(x=1)\n", "", "refused"),
     "lines-that-end-in-brackets": Family("", "So (\nf(x=1)\n", "", "text"),
-    "lines-of-tags": Family("", "<a" * 190 + ">\nf(x=1)\n", "", "recovered"),
+    "lines-of-tags": Family("", "<a>" * 126 + "\nf(x=1)\n", "", "recovered"),
+    "lines-of-opened-tags": Family("", "<a" * 190 + ">\nf(x=1)\n", "", "refused"),
     "lines-of-tags-before-markers": Family("", "<a>" * 120 + "<tool_call>f(x=1)</tool_call>\n", "", "recovered"),
     "lines-that-begin-with-operators": Family("", "f(x=1)\n+ so it is\n", "", "recovered"),
     "lines-that-begin-with-stars": Family("", "f(x=1)\n" + "*" * 380 + "\n", "", "recovered"),

@@ -148,7 +148,7 @@ def test_every_target_sees_a_defect() -> None:
         (["nothing"], "there is no target 'nothing'"),
         (["--seconds", "0"], "a whole number of at least 1, not '0'"),
         (["--jobs", "two"], "a whole number of at least 1, not 'two'"),
-        (["--repro", "/nonexistent/input"], "say the TARGET"),
+        (["--repro", __file__], "say the TARGET"),
         (["ast", "--repro", "/nonexistent/input"], "there is no such file"),
     ],
 )

@@ -35,6 +35,13 @@ after = set(sys.modules)
 import json
 print(json.dumps({"import": imported - start, "recover": recovered - start, "modules": sorted(after - before)}))
 """
+# What another child prints: seconds to import what every gateway has imported.
+OTHER = """
+import time
+start = time.process_time()
+import asyncio
+print(time.process_time() - start)
+"""
 
 # Parts of the standard library that take longer to import than the whole engine, or that only a program needs.
 HEAVY = {
@@ -64,29 +71,27 @@ HEAVY = {
 }
 
 
-def measure(cwd: Path) -> dict[str, Any]:
-    """One run of the child, in a folder that holds nothing it could import."""
-    done = subprocess.run(
-        [sys.executable, "-E", "-c", CHILD, HOME], cwd=cwd, capture_output=True, text=True, check=True
-    )
-    measured: dict[str, Any] = json.loads(done.stdout)
-    return measured
+def run(code: str, cwd: Path) -> Any:
+    """What one child prints, in a folder that holds nothing it could import."""
+    command = [sys.executable, "-E", "-c", code, HOME]
+    return json.loads(subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=True).stdout)
 
 
 def test_an_import_brings_in_only_the_standard_library(tmp_path: Path) -> None:
-    modules = measure(tmp_path)["modules"]
+    modules = run(CHILD, tmp_path)["modules"]
     roots = {name.partition(".")[0] for name in modules}
     assert "recovery" in roots
     assert roots - sys.stdlib_module_names == {"recovery"}
     assert [name for name in modules if name in HEAVY or name.partition(".")[0] in HEAVY] == []
 
 
-@pytest.mark.parametrize(("what", "bound"), [("import", 0.025), ("recover", 0.060)])
+@pytest.mark.parametrize(("what", "bound"), [("import", 0.9), ("recover", 1.0)])
 def test_an_import_is_quick(tmp_path: Path, what: str, bound: float) -> None:
-    """The best of seven runs: what the machine does besides can only slow one down. On a busy machine, a few more."""
+    """Beside asyncio, since machines differ; the best of seven runs, on a busy machine of a few more."""
     measured: list[float] = []
-    while len(measured) < 7 or (min(measured) > bound and len(measured) < 28):
-        measured.append(measure(tmp_path)[what])
-    assert min(measured) <= bound, (
-        f"{what} took {min(measured) * 1000:.1f} ms at best, the bound is {bound * 1000:.0f} ms"
-    )
+    others: list[float] = []
+    while len(measured) < 7 or (min(measured) > bound * min(others) and len(measured) < 28):
+        measured.append(run(CHILD, tmp_path)[what])
+        others.append(run(OTHER, tmp_path))
+    taken = min(measured) / min(others)
+    assert taken <= bound, f"{what} took {taken:.2f} times as long as to import asyncio, the bound is {bound}"
