@@ -32,8 +32,7 @@ _JOINED: Final = frozenset({"NAME", "KEY", "COLON_KEY"})
 _CLOSING: Final = frozenset({"RPAR", "RSQB", "RBRACE"})
 _LINE_END: Final = re.compile(r"[\r\n]")
 # Blanks that hold no line end outside brackets: a comment ends before one, a joined one is none.
-_JOIN: Final = re.compile(r"\\(?:\r\n|[\r\n])")
-_COMMENT: Final = re.compile(r"#[^\r\n]*")
+_NO_LINE_END: Final = re.compile(r"\\(?:\r\n|[\r\n])|#[^\r\n]*")
 _DIGITS: Final = "[0-9](?:_?[0-9])*"
 # What a string or a number may look like where the text ends in the middle of it.
 _CUT_OFF: Final = re.compile(
@@ -59,7 +58,7 @@ class LineEnds(PostLex):
         for token in stream:
             if token.type == "NEWLINE" and (depth > 0 or line_ended):
                 continue
-            if token.type in _JOINED and depth == 0 and _LINE_END.search(_JOIN.sub("", _COMMENT.sub("", token))):
+            if token.type in _JOINED and depth == 0 and _LINE_END.search(_NO_LINE_END.sub("", token)):
                 yield Token.new_borrow_pos("WORD", token, token)
             if token.type == "ARGUMENTS" and depth == 0:
                 # A key that a value is assigned to, which no rule takes: a shortcut in brackets alone.
