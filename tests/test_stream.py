@@ -71,6 +71,9 @@ OFFERED = Toolset(["f", "g", "magnetic_field", "get_docs", "get-docs"], aliases=
         (LENIENT, '{"name": "magnetic', ""),
         (LENIENT, '{"name": "magnets', '{"name": "magnets'),
         (LENIENT, '{"title', '{"title'),
+        (LENIENT, '{"names": 1, "na', '{"names": 1, "na'),
+        (DEFAULT, "[fl", "[fl"),
+        (LENIENT, "=<tool_c", "="),
         (STRICT, '{"na', '{"na'),
         # Prose, and the line on which a block may begin.
         (LENIENT, "Look:\n", "Look:\n"),
@@ -80,6 +83,7 @@ OFFERED = Toolset(["f", "g", "magnetic_field", "get_docs", "get-docs"], aliases=
         (LENIENT, "Look, <", "Look, "),
         (LENIENT, "!<", "!"),
         (LENIENT, "Look<", "Look"),
+        (STRICT, "<|im_end|>\nf(x=1", "<|im_end|>\nf(x=1"),
         (LENIENT, "Look, <x", "Look, <x"),
         (DEFAULT, "Look:\n  [f", "Look:\n  [f"),
         (LENIENT, "# first\nf(", "# first\n"),
@@ -117,6 +121,7 @@ def test_text_is_out_as_soon_as_nothing_can_make_it_a_call(policy: Policy, fed: 
         (STRICT, "[f(x=1),| g(x=2)]|"),
         (STRICT, "[f(x=1),|\n g(x=(1, 2)),|]"),
         (STRICT, "f(x=1);| g(x=2)|"),
+        (STRICT, "f(x=1)|"),
         (STRICT, "f(x=1), g(|x=2)|"),
         (STRICT, "f(x=1), which is what it takes."),
         # An operator at the beginning of the line would make an expression of it.
