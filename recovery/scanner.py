@@ -384,7 +384,8 @@ class Scanner:
             end = known + 1
         elif known > at + 2:
             known -= text[known] in "+-"
-            end = end_of(HEX_MORE if text[at + 1] in "xXoObB" else NUMBER_MORE, text, known)
+            is_hex = text[at] == "0" and text[at + 1] in "xXoObB"
+            end = end_of(HEX_MORE if is_hex else NUMBER_MORE, text, known)
         else:
             end = end_of(NUMBER_PATTERN, text, at)
         while end < len(text) and text[end].isalnum() and end - at <= digits:
