@@ -146,11 +146,11 @@ class Reader:
 
     def feed(self, text: str, final: bool, at: int = 0) -> int:
         """Read the next piece of the answer, from `at` on where it is the first; `final`: nothing more comes."""
-        scan = self.scanner.scan
-        self.scanner.feed(text, final, at)
+        scanner = self.scanner
+        scanner.feed(text, final, at)
         parser = self._parser
         if parser is None:
-            kind = scan()
+            kind = scanner.scan()
             if kind < 0:
                 return self._unreadable(kind)
             if not begins_block(kind):
@@ -172,15 +172,14 @@ class Reader:
         return self._parser
 
     def _read(self, parser: Parser) -> int:
-        scan = self.scanner.scan
-        push = parser.push
+        scanner = self.scanner
         kind = self._last
         while True:
-            last, kind = kind, scan()
+            last, kind = kind, scanner.scan()
             if kind < 0:
                 self._last = last
                 return self._unreadable(kind)
-            answer = push(kind)
+            answer = parser.push(kind)
             if answer == UNEXPECTED:
                 if not parser.can_end():
                     return self._stop(kind, FAILED)
