@@ -3,11 +3,16 @@
 `recover(answer, tools)` is the main job; README.md shows it. May import: everything below `replay`.
 """
 
+from typing import Final
+
 from .policy import Allowance, Limits, Policy
 from .recover import recover
 from .result import RULES, Call, Reason, Recovery, Refusal, Span
 from .stream import CallEvent, EndEvent, Event, Stream, TextEvent
 from .toolset import Tool, Toolset
+
+# Whether the engine is the compiled one (README.md): only what is interpreted has code to show.
+compiled: Final = not hasattr(recover, "__code__")
 
 __all__ = [
     "RULES",
@@ -26,5 +31,6 @@ __all__ = [
     "TextEvent",
     "Tool",
     "Toolset",
+    "compiled",
     "recover",
 ]

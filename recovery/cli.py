@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from . import RULES, recover
+from . import RULES, compiled, recover
 from .cli_evidence import evidence
 from .cli_options import aliases_option, allow_option, policy_of, policy_option, read_tools, tools_option
 from .cli_stream import stream
@@ -56,7 +56,7 @@ class _Group(click.Group):
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
         try:
-            click.echo(f"recovery {version('recovery')}")
+            click.echo(f"recovery {version('recovery')}{', compiled' if compiled else ''}")
         except PackageNotFoundError:
             click.echo("recovery, not installed: run from its source")
         ctx.exit()

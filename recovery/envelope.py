@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable
-from typing import ClassVar, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from . import markers, prose
 from .builder import Builder
@@ -245,8 +245,7 @@ class Envelope:
         self._base = self._seen - len(text)
         self._at = 0
         self._final = final and not too_long
-        steps = self._STEPS
-        while steps[self._place](self):
+        while _STEPS[self._place](self):
             pass
         if too_long and not self.over:
             self._commit(Refusal(Reason.TOO_LONG, Span(limit, limit + 1)))
@@ -940,20 +939,21 @@ class Envelope:
             self._at += 1
         return self._at - at
 
-    # By place.
-    _STEPS: ClassVar[tuple[Callable[[Envelope], bool], ...]] = (
-        _lead,
-        _line,
-        _in_ticks,
-        _in_info,
-        _in_info_line,
-        _in_block,
-        _behind,
-        _in_closing,
-        _after,
-        _in_prose,
-        _in_code,
-        _in_code_ticks,
-        _thinking,
-        _over,
-    )
+
+# By place.
+_STEPS: Final[tuple[Callable[[Envelope], bool], ...]] = (
+    Envelope._lead,
+    Envelope._line,
+    Envelope._in_ticks,
+    Envelope._in_info,
+    Envelope._in_info_line,
+    Envelope._in_block,
+    Envelope._behind,
+    Envelope._in_closing,
+    Envelope._after,
+    Envelope._in_prose,
+    Envelope._in_code,
+    Envelope._in_code_ticks,
+    Envelope._thinking,
+    Envelope._over,
+)

@@ -36,7 +36,7 @@ CONSTANTS: Final[dict[str, bool | None]] = {
     "null": None,
 }
 
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 _ESCAPE: Final = re.compile(
     r"\\(?:N\{([^{}\\]{1,200})\}|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(\r\n|[\s\S]))"
 )

@@ -46,10 +46,14 @@ _TYPED: Final = {
 }
 # `not_f` beside `f`: `not f(…)` is ambiguous. `get-docs` can be called by its alias, which is words.
 OFFERED: Final = "f g get_weather a_b not_f get-docs x.y 查水位 True _p".split()
-TOOLS: Final = Toolset(
-    [*OFFERED, "read gauge", {"name": "sift", "parameters": _OBJECT_FIRST}, {"name": "heat", "parameters": _TYPED}],
-    aliases={"docs": "get-docs", "a.c": "f", "z z": "g"},
-)
+OFFER: Final = [
+    *OFFERED,
+    "read gauge",
+    {"name": "sift", "parameters": _OBJECT_FIRST},
+    {"name": "heat", "parameters": _TYPED},
+]
+ALIASES: Final = {"docs": "get-docs", "a.c": "f", "z z": "g"}
+TOOLS: Final = Toolset(OFFER, aliases=ALIASES)
 # Each name as it may be written: right, and not quite.
 _NAMES: Final = [
     *"f g get_weather get.weather get\\_weather a.b a\\_b not.f docs a.c x.y 查水位 True \\_p sift heat".split(),

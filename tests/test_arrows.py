@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.sources
+
 ROOT = Path(__file__).parent.parent
 
 # From low to high: a module may import only modules that stand before it. Everything up to `__init__` is the engine.

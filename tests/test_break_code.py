@@ -12,6 +12,8 @@ import pytest
 from recovery import Allowance
 from tests.break_code import BREAKS, ROOT, red
 
+pytestmark = pytest.mark.sources
+
 
 @pytest.mark.parametrize("name", ["trap-triple-opens", "trap-comment", "trap-cr-comment", "trap-comma-calls"])
 def test_the_trap_is_seen(name: str) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from recovery import RULES, Allowance, Policy, cli, recover
+from recovery import RULES, Allowance, Policy, cli, compiled, recover
 from recovery.cli import main
 from recovery.replay import Report, replay
 
@@ -397,7 +397,7 @@ def test_help_teaches(shell: Shell, command: list[str]) -> None:
 
 def test_version_is_that_of_the_installed_package(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.metadata.Distribution.from_name", lambda name: SimpleNamespace(version=f"{name} 9"))
-    assert shell("--version") == Result(0, "recovery recovery 9\n", "")
+    assert shell("--version") == Result(0, f"recovery recovery 9{', compiled' if compiled else ''}\n", "")
 
 
 def test_version_from_a_checkout_alone(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

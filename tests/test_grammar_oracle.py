@@ -44,6 +44,7 @@ TERMINALS = {
 generated = from_lark(parser(), start="start", explicit=TERMINALS)
 
 
+@pytest.mark.sources
 def test_the_reader_and_the_grammar_agree() -> None:
     seen: Counter[str] = Counter()
 
@@ -61,12 +62,14 @@ def test_the_reader_and_the_grammar_agree() -> None:
     assert seen["value"] < 0.5 * total, seen
 
 
+@pytest.mark.sources
 @examples(500)
 @given(st.text(st.sampled_from("f(x=1)[],;:{}'\"\\\n\r #+-.*_erT0 é")))
 def test_they_agree_on_syntax_in_any_order(text: str) -> None:
     compare(text)
 
 
+@pytest.mark.sources
 def test_they_agree_on_every_vector() -> None:
     texts = {case.text for case in read(VECTORS)}
     seen = Counter(compare(text) for text in texts if comparable(text) and len(text) < 2000)
@@ -129,6 +132,7 @@ def test_each_terminal_has_vectors() -> None:
     assert terminals == {*VECTORS_BY_TERMINAL, *one_character, *ignored, *SHORTCUTS}
 
 
+@pytest.mark.sources
 @pytest.mark.parametrize("seed", ["0", "1"])
 def test_the_tables_are_what_the_grammar_gives(seed: str) -> None:
     command = [sys.executable, str(GRAMMAR.parent / "generate.py"), "--check"]

@@ -11,6 +11,8 @@ from tests.break_code import copy
 from tests.mutation import BOUNDS, ROOMS, ROOT, SURVIVORS, Outcome, changed, main, read_survivors, run_room, source_of
 from tests.vectors_at_once import KINDS
 
+pytestmark = pytest.mark.sources
+
 LISTED = read_survivors()
 
 

@@ -251,6 +251,7 @@ def test_the_commands_are_the_ones_that_ci_runs() -> None:
     assert {next(line for line in lines if re.match(pattern, line)) for pattern in patterns} == COMMANDS
 
 
+@pytest.mark.sources
 @pytest.mark.parametrize("path", [README, GRAMMAR], ids=lambda path: str(path.relative_to(ROOT)))
 def test_what_is_pointed_at_is_there(path: Path) -> None:
     text = path.read_text(encoding="utf-8")

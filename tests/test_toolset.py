@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import recovery
 from recovery import Policy, recover
 from recovery.toolset import Tool, Toolset, fold
 
@@ -413,7 +414,7 @@ def test_importing_the_module_imports_the_standard_library_alone() -> None:
         "import sys; sys.path.insert(0, sys.argv[1]); before = set(sys.modules); import recovery.names;"
         "print(*{name.partition('.')[0] for name in set(sys.modules) - before} - sys.stdlib_module_names)"
     )
-    root = str(Path(__file__).parent.parent)
+    root = str(Path(recovery.__file__).parent.parent)
     # -S: what a site's .pth files import is none of ours.
     done = subprocess.run([sys.executable, "-S", "-c", code, root], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["recovery"]
