@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Final
 
 FINE: Final = 0
@@ -41,6 +43,36 @@ def _compare(options: argparse.Namespace) -> int:
     return FOUND if any(row.verdict == SLOWER for row in rows) else FINE
 
 
+def _table(options: argparse.Namespace) -> int:
+    from bench.table import cells, markdown, show
+
+    found = cells()
+    if options.markdown:
+        print(markdown(found))
+    else:
+        show(found)
+    return FINE
+
+
+def _record(options: argparse.Namespace) -> int:
+    from bench.comparing import RevisionError
+    from bench.history import HISTORY, append, entry, for_action
+    from bench.table import cells, show
+
+    found = cells()
+    try:
+        line = entry(found)
+    except RevisionError as error:
+        print(f"{error}; a line of the history names its commit", file=sys.stderr)
+        return MISUSE
+    append(line)
+    if options.json is not None:
+        options.json.write_text(json.dumps(for_action(line), indent=2) + "\n", encoding="utf-8")
+    show(found)
+    print(f"a line was added to {HISTORY}")
+    return FINE
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m bench",
@@ -65,6 +97,28 @@ exit status: 0 nothing is slower, 1 something is, 2 misuse""",
     compare.add_argument("rooms", metavar="ROOM", nargs="*", help="these rooms alone; all where none is named")
     compare.add_argument("--against", metavar="REV2", help="the revision that is judged (the working tree)")
     compare.set_defaults(do=_compare)
+    table = commands.add_parser(
+        "table",
+        help="beside what else reads such answers",
+        description="Time `recover` and other ways to read the samples by turns in one process, and print how many "
+        "times as long as `ast.parse` alone each takes. Where RECOVERY_DATA names the folder of recorded answers, "
+        "those too.",
+    )
+    table.add_argument("--markdown", action="store_true", help="print the table of README.md")
+    table.set_defaults(do=_table)
+    record = commands.add_parser(
+        "record",
+        help="keep the ratios of today",
+        description="Make the table and append what `recover` takes to bench/history.jsonl: date, commit, Python, "
+        "whether the package is compiled, and a ratio to `ast.parse` alone for each row.",
+    )
+    record.add_argument(
+        "--json",
+        type=Path,
+        metavar="FILE",
+        help="write the ratios for github-action-benchmark too, whose tool is then `customSmallerIsBetter`",
+    )
+    record.set_defaults(do=_record)
     return parser
 
 

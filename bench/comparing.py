@@ -47,6 +47,11 @@ def commit_of(revision: str) -> str:
     return _git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", what=revision).decode().strip()
 
 
+def is_changed() -> bool:
+    """Whether the package in the working tree is another than the last commit's. Raises `RevisionError`."""
+    return bool(_git("status", "--porcelain", "--", "recovery", what="the working tree"))
+
+
 def export(revision: str | None, folder: Path) -> Path:
     """The package of a revision, of the working tree where there is none, in `folder`. Raises `RevisionError`."""
     if revision is None:

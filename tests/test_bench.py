@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
 import shutil
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bench.cases import BENCHES, ROOMS
 from bench.compare import CLEARED, SLOWER, estimates, judge, suspects
 from bench.comparing import Effort, take
+from bench.history import HISTORY, append, entry, for_action
 from bench.judging import Start, estimate, together
+from bench.peers import GATE, gate_and_walk, walk
+from bench.shapes import PYTHON, read_by_ast, text_of
+from bench.table import COLUMNS, RECORDED, Cell
 
 ROOT = Path(__file__).parent.parent
 
 
-def program(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """The program of the checkout, which stands before anything that is installed."""
+def program(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The program of the checkout, which stands before anything that is installed; without recorded answers."""
     return subprocess.run(
         [sys.executable, "-m", "bench", *arguments],
-        cwd=cwd,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "RECOVERY_DATA": ""},
         capture_output=True,
         text=True,
         check=False,
@@ -151,7 +158,8 @@ def test_what_a_revision_lacks_is_said(tmp_path: Path) -> None:
     [
         ([], "COMMAND"),
         (["compare"], "REV"),
-        (["compare", "no-such-revision"], "no-such-revision"),
+        (["compare", "no-such-revision"], ""),
+        (["record", "--json"], "--json"),
         (["compare", "HEAD", "cellar"], "there is no room 'cellar'"),
     ],
 )
@@ -161,8 +169,80 @@ def test_misuse(arguments: list[str], said: str) -> None:
     assert said in done.stderr
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["compare", "--help"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["compare", "--help"], ["table", "--help"], ["record", "--help"]])
 def test_help(arguments: list[str]) -> None:
     done = program(*arguments)
     assert (done.returncode, done.stderr) == (0, "")
     assert "python -m bench" in done.stdout
+
+
+@pytest.mark.parametrize("name", PYTHON)
+def test_a_walk_reads_what_python_reads(name: str) -> None:
+    text = text_of(name)
+    calls = walk(text)
+    assert calls is not None
+    # Tuples stay tuples here.
+    assert [(call.replace(".", "_"), json.loads(json.dumps(arguments))) for call, arguments in calls] == read_by_ast(
+        text
+    )
+    assert gate_and_walk(text) in (calls, None)
+
+
+@pytest.mark.parametrize(
+    "text", ["f(x=y)", "f(1)", "[1, f()]", "x = f()", "f(x=1) + 1", "()()", "f(", "", "1", "(f)[0]()"]
+)
+def test_a_walk_leaves_what_is_no_call(text: str) -> None:
+    assert walk(text) is None
+
+
+def test_the_pattern_lets_lists_of_calls_pass() -> None:
+    for text in ("[f()]", "[f(x=1)]", "[f(), g(x=[1, 2]), h()]", "[f(x='a\nb')\n]"):
+        assert GATE.match(text), text
+    for text in ("f(x=1)", "[]", "[1]", "[f(x=1)", "Look: [f(x=1)]", "[a.b(x=1)]", "[f(1)]"):
+        assert not GATE.match(text), text
+
+
+def test_the_table_of_the_readme_is_the_one_that_the_command_prints() -> None:
+    done = program("table", "--markdown")
+    assert done.returncode == 0, done.stderr
+    printed = [line.strip("| ").split(" | ") for line in done.stdout.splitlines()]
+    section = (
+        (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## How fast it is\n")[2].partition("\n## ")[0]
+    )
+    assert "python -m bench table --markdown" in section
+    written = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")]
+    assert printed[0] == written[0] == ["text", *COLUMNS]
+    assert [row[0] for row in written[2:]] == [*(row[0] for row in printed[2:]), *RECORDED]
+    for mine, theirs in zip(printed[2:], written[2:], strict=False):
+        # Whether a call is read does not depend on the machine, nor does what has no equivalent in JSON.
+        assert [cell.partition(",")[1:] for cell in mine[1:]] == [cell.partition(",")[1:] for cell in theirs[1:]]
+        assert [cell == "–" for cell in mine] == [cell == "–" for cell in theirs]
+
+
+FIELDS = {"date": str, "commit": str, "changed": bool, "python": str, "compiled": bool, "ratios": dict}
+
+
+def check_line(line: dict[str, Any]) -> None:
+    assert {name: type(value) for name, value in line.items()} == FIELDS
+    assert datetime.fromisoformat(line["date"]).tzinfo is not None
+    assert re.fullmatch("[0-9a-f]{40}", line["commit"])
+    assert line["ratios"]
+    assert all(isinstance(ratio, float) and ratio > 0 for ratio in line["ratios"].values())
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="no checkout of git")
+def test_a_line_of_the_history(tmp_path: Path) -> None:
+    line = entry({"one_call": {"recover": Cell(1.2345, 0), "json.loads": Cell(0.1, 0)}})
+    check_line(line)
+    assert line["ratios"] == {"one_call": 1.234}
+    append(line, tmp_path / "history.jsonl")
+    append(line, tmp_path / "history.jsonl")
+    kept = (tmp_path / "history.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(text) for text in kept] == [line, line]
+    (told,) = for_action(line)
+    assert (told["name"], told["unit"], told["value"]) == ("one_call", "times ast.parse", 1.234)
+
+
+def test_the_history() -> None:
+    for text in HISTORY.read_text(encoding="utf-8").splitlines():
+        check_line(json.loads(text))
