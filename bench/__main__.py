@@ -35,7 +35,7 @@ def _compare(options: argparse.Namespace) -> int:
     try:
         rows = compare(options.revision, options.against, options.rooms or ROOMS)
     except RevisionError as error:
-        print(f"{error}; name a commit, a branch or a tag of this repository", file=sys.stderr)
+        print(error, file=sys.stderr)
         return MISUSE
     if not rows:
         print("nothing was compared: the revisions have no bench in common", file=sys.stderr)

@@ -39,7 +39,7 @@ SECOND: Final = Effort(9, 10)
 
 
 class RevisionError(Exception):
-    """A revision that can't be had."""
+    """A revision that can't be had, or can't be run."""
 
 
 def commit_of(revision: str) -> str:
@@ -71,7 +71,7 @@ def _git(*arguments: str, what: str) -> bytes:
     except FileNotFoundError:
         raise RevisionError("git is not installed, and revisions are taken from it") from None
     except subprocess.CalledProcessError as error:
-        why = error.stderr.decode().strip() or "git knows no such commit"
+        why = error.stderr.decode().strip() or "git knows no such commit, branch or tag"
         raise RevisionError(f"{what}: {why}") from None
 
 
@@ -91,16 +91,17 @@ class _Process:
     def ask(self, **asked: Any) -> Any:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        self.process.stdin.write(json.dumps(asked) + "\n")
-        self.process.stdin.flush()
-        told = self.process.stdout.readline()
+        told = ""
+        with contextlib.suppress(BrokenPipeError):
+            print(json.dumps(asked), file=self.process.stdin, flush=True)
+            told = self.process.stdout.readline()
         if not told:
-            raise RuntimeError(f"the worker ended at {asked}")
+            raise RevisionError("a revision's package can't be timed: what its process says stands above")
         return json.loads(told)
 
     def end(self) -> None:
-        # Closes its input, by which it ends.
-        with self.process:
+        # By the end of its input it ends.
+        with contextlib.suppress(BrokenPipeError), self.process:
             pass
 
 
@@ -124,7 +125,7 @@ class Times(NamedTuple):
 def take(
     old: Path, new: Path, titles: Sequence[str], effort: Effort, advance: Callable[[str], object] = lambda _: None
 ) -> Times:
-    """The times of these benches; `advance` is told each title in each start."""
+    """The times of these benches; `advance` is told each title in each start. Raises `RevisionError`."""
     starts: dict[str, list[Start]] = {title: [] for title in titles}
     left: dict[str, str] = {}
     for number in range(effort.starts):
@@ -134,9 +135,9 @@ def take(
                 if title in left:
                     continue
                 made = [process.ask(make=title, seconds=SECONDS) for process in processes]
-                lacking = [f"{which} {one['lacks']}" for which, one in zip(WHICH, made, strict=True) if "lacks" in one]
-                if lacking:
-                    left[title] = lacking[-1]
+                why = [f"{which} {one['left']}" for which, one in zip(WHICH, made, strict=True) if "left" in one]
+                if why:
+                    left[title] = why[-1]
                     continue
                 # The same number for all: otherwise one would time more of what is done once.
                 loops = min(one["loops"] for one in made)

@@ -25,15 +25,15 @@ class Worker:
         self._run: Callable[[], object] = int
 
     def make(self, title: str, seconds: float) -> dict[str, Any]:
-        """Make a bench: how often to run it for so many seconds, or what it lacks in this revision."""
+        """Make a bench: how often to run it for so many seconds, or why this revision can't."""
         from bench.cases import BENCHES
 
         try:
             self._run = BENCHES[title].make()
-        except (ImportError, AttributeError, TypeError) as error:
-            return {"lacks": f"lacks what the bench needs: {error}"}
         except AssertionError:
-            return {"lacks": "gives another result"}
+            return {"left": "gives another result"}
+        except Exception as error:  # noqa: BLE001 - another revision may fail in any way
+            return {"left": f"can't run it: {type(error).__name__}: {error}"}
         gc.collect()
         gc.freeze()  # what the bench holds is no garbage
         loops = 1

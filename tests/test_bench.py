@@ -17,7 +17,7 @@ import pytest
 
 from bench.cases import BENCHES, ROOMS
 from bench.compare import CLEARED, SLOWER, estimates, judge, suspects
-from bench.comparing import Effort, take
+from bench.comparing import Effort, RevisionError, take
 from bench.history import HISTORY, append, entry, for_action
 from bench.judging import Start, estimate, together
 from bench.peers import GATE, gate_and_walk, walk
@@ -27,12 +27,12 @@ from bench.table import COLUMNS, RECORDED, Cell
 ROOT = Path(__file__).parent.parent
 
 
-def program(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The program of the checkout, which stands before anything that is installed; without recorded answers."""
+def program(*arguments: str, root: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """The program of a checkout, which stands before anything that is installed; without recorded answers."""
     return subprocess.run(
         [sys.executable, "-m", "bench", *arguments],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "RECOVERY_DATA": ""},
+        cwd=root,
+        env=os.environ | {"PYTHONPATH": str(root), "RECOVERY_DATA": ""},
         capture_output=True,
         text=True,
         check=False,
@@ -149,8 +149,36 @@ def test_what_a_revision_lacks_is_said(tmp_path: Path) -> None:
     times = take(old, new, ["names/offered", "names/dotted", "literals/integer", "literals/plain_string"], Effort(2, 1))
     assert list(times.starts) == ["literals/plain_string"]
     assert list(times.left) == ["names/offered", "names/dotted", "literals/integer"]
-    assert times.left["names/offered"].startswith("the old lacks what the bench needs: cannot import name 'resolve'")
+    assert times.left["names/offered"].startswith("the old can't run it: ImportError: cannot import name 'resolve'")
     assert times.left["literals/integer"] == "the new gives another result"
+
+
+def test_a_package_that_does_not_even_load_is_misuse(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    old, new = copy_package(tmp_path / "old"), copy_package(tmp_path / "new")
+    (new / "recovery" / "__init__.py").write_text("import no_such_module", encoding="utf-8")
+    with pytest.raises(RevisionError, match="can't be timed"):
+        take(old, new, ["names/offered"], Effort(1, 1))
+    assert "no_such_module" in capfd.readouterr().err
+
+
+@pytest.mark.skipif(not os.environ.get("RECOVERY_SLOW"), reason="RECOVERY_SLOW is not set: this takes minutes")
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="no checkout of git")
+def test_a_quarter_more_in_the_scanner_fails(tmp_path: Path) -> None:
+    root = tmp_path / "checkout"
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(root)], check=True)
+    same = program("compare", "HEAD", "scanner", root=root)
+    assert same.returncode == 0, same.stdout
+    titles = [title for title, bench in BENCHES.items() if bench.room == "scanner"]
+    plain = copy_package(tmp_path / "plain")
+    for times in range(10, 100, 6):
+        slowed = copy_package(tmp_path / f"{times:02}")
+        slow_down(slowed, times)
+        if estimates(take(plain, slowed, titles, Effort(3, 5)).starts)["scanner"].ratio >= 1.23:
+            break
+    slow_down(root, times)
+    slower = program("compare", "HEAD", "scanner", root=root)
+    assert slower.returncode == 1, slower.stdout
+    assert "slower by more than its noise and 10%: scanner" in slower.stdout
 
 
 @pytest.mark.parametrize(
@@ -158,7 +186,7 @@ def test_what_a_revision_lacks_is_said(tmp_path: Path) -> None:
     [
         ([], "COMMAND"),
         (["compare"], "REV"),
-        (["compare", "no-such-revision"], ""),
+        (["compare", "no-such-revision"], "git"),
         (["record", "--json"], "--json"),
         (["compare", "HEAD", "cellar"], "there is no room 'cellar'"),
     ],
