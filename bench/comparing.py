@@ -81,7 +81,7 @@ class _Process:
     def __init__(self, folder: Path, seed: int) -> None:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
         self.process = subprocess.Popen(
-            [sys.executable, str(ROOT / "bench" / "worker.py"), str(folder)],
+            [sys.executable, "-P", str(ROOT / "bench" / "worker.py"), str(folder)],
             env=kept | {"PYTHONHASHSEED": str(seed), "PYTHONDONTWRITEBYTECODE": "1"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
