@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+
+# As in tests/: behind all that is installed.
+sys.path.append(str(Path(__file__).parent.parent))
 
 # By name: how many times as long as `ast.parse` alone, and where a bound is promised, the bound.
 Ratio = tuple[float, float | None]

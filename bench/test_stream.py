@@ -17,6 +17,8 @@ from recovery import Policy, Stream, TextEvent, Toolset, recover
 
 TOOLS: Final = Toolset(["letter_send", "tide_table"])
 DELTA: Final = 4
+# How many times as long a text of twice the length may take.
+MOST_GROWTH: Final = 2.2
 WORDS: Final = "and so the harbour master wrote it down once more, for all to read "
 
 
@@ -91,14 +93,20 @@ def test_a_stream_costs_what_its_length_costs(shape: str, policy: Policy, note_g
         stream(deltas, policy).result == recover(text, TOOLS, policy=policy)
         for deltas, text in zip(pieces, texts, strict=True)
     )
-    first, second, third = lowest(*(partial(stream, deltas, policy) for deltas in pieces))
+    runs = [partial(stream, deltas, policy) for deltas in pieces]
+    first, second, third = times = lowest(*runs)
+    for _ in range(3):
+        if second <= MOST_GROWTH * first and third <= MOST_GROWTH * second:
+            break
+        # On a busy machine more rounds are needed; a cost that grows faster stays above.
+        first, second, third = times = list(map(min, times, lowest(*runs)))
     # An eighth of the length is enough to see where it goes.
     short = pieces[0][: len(pieces[0]) // 8]
     once, again = lowest(partial(stream, short, policy), partial(read_again, short, policy))
     name = f"{shape}, {'default' if policy == Policy.default() else 'lenient'}"
     note_growth(name, first / len(pieces[0]) * 1e6, second / first, third / second, again / once)
-    assert second / first <= 2.2
-    assert third / second <= 2.2
+    assert second / first <= MOST_GROWTH
+    assert third / second <= MOST_GROWTH
     if shape.startswith("argument"):
         assert first < 0.06
 
