@@ -40,6 +40,7 @@ _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 _ESCAPE: Final = re.compile(
     r"\\(?:N\{([^{}\\]{1,200})\}|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(\r\n|[\s\S]))"
 )
+# What is one character behind the backslash, whatever follows; found without the pattern, since most are such.
 _PLAIN_ESCAPES: Final = {
     "\\": "\\",
     "'": "'",
@@ -52,8 +53,6 @@ _PLAIN_ESCAPES: Final = {
     "t": "\t",
     "v": "\v",
     "\n": "",
-    "\r": "",
-    "\r\n": "",
 }
 # With the single quote, which a string in single quotes needs.
 _JSON_ESCAPES: Final = {
@@ -67,6 +66,7 @@ _JSON_ESCAPES: Final = {
     '"': '"',
     "'": "'",
 }
+_LINE_ENDS: Final = frozenset(("\r", "\r\n"))
 # Letters that promise more than follows: where the pattern falls back to one of them, the escape is malformed.
 _PROMISES: Final = frozenset("xuUN")
 _UNESCAPED_PAIR: Final = re.compile(r"\\(?:\r\n|[\s\S])")
@@ -97,31 +97,36 @@ def decode_string(body: str, raw: bool, json: bool) -> str | Fault:
     if raw or "\\" not in body:
         return body
     parts: list[str] = []
+    plain = _JSON_ESCAPES if json else _PLAIN_ESCAPES
     done = 0
     at = body.find("\\")
     while at >= 0:
-        escape = _ESCAPE.match(body, at)
+        end = at + 2
         # A string never ends in half an escape, so that at least one character follows the backslash.
-        assert escape is not None
-        character = _decode_json_escape(escape) if json else _decode_escape(escape)
+        character = plain.get(body[at + 1])
         if character is None:
-            return Fault(Reason.BAD_STRING, at, escape.end())
+            escape = _ESCAPE.match(body, at)
+            assert escape is not None
+            end = escape.end()
+            character = _decode_json_escape(escape) if json else _decode_escape(escape)
+            if character is None:
+                return Fault(Reason.BAD_STRING, at, end)
         parts.append(body[done:at])
         parts.append(character)
-        done = escape.end()
+        done = end
         at = body.find("\\", done)
     parts.append(body[done:])
     return _join_surrogates("".join(parts), len(body))
 
 
 def _decode_escape(escape: re.Match[str]) -> str | None:
-    """The character an escape stands for, or None where it is malformed."""
+    """The character an escape that is not plain stands for, or None where it is malformed."""
     name, two, four, eight, octal, other = escape.groups()
     if other is not None:
         if other in _PROMISES:
             return None
-        # An unknown escape keeps its backslash.
-        return _PLAIN_ESCAPES.get(other, f"\\{other}")
+        # A line end is joined; an unknown escape keeps its backslash.
+        return "" if other in _LINE_ENDS else f"\\{other}"
     if octal is not None:
         return chr(int(octal, 8))
     if name is not None:
@@ -131,10 +136,8 @@ def _decode_escape(escape: re.Match[str]) -> str | None:
 
 
 def _decode_json_escape(escape: re.Match[str]) -> str | None:
-    """The character an escape of JSON stands for (RFC 8259, 7); None where JSON has no such escape."""
-    if escape.group(3) is not None:
-        return chr(int(escape.group(3), 16))
-    return _JSON_ESCAPES.get(escape.group()[1:])
+    """The character an escape of JSON with digits stands for (RFC 8259, 7); None where JSON has no such escape."""
+    return None if escape.group(3) is None else chr(int(escape.group(3), 16))
 
 
 def _named_character(name: str) -> str | None:
