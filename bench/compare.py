@@ -22,7 +22,7 @@ from bench.progress import Progress
 Title = str
 
 SLOWER: Final = "slower"
-CLEARED: Final = "no slower, when measured again"
+CLEARED: Final = "passes, measured again"
 
 
 class Row(NamedTuple):
