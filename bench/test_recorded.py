@@ -1,4 +1,4 @@
-"""`recover` beside `ast.parse` alone, on recorded answers: the speed that is promised."""
+"""`recover` beside `ast.parse` alone, on recorded answers: how slow it may become, which is above what it takes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ pytestmark = pytest.mark.skipif(not DATA, reason="RECOVERY_DATA is not set")
 
 
 def test_clean_answers(note_ratio: Callable[..., None]) -> None:
-    check_ratio("clean answers", clean_answers(), 1.2, note_ratio)
+    check_ratio("clean answers", clean_answers(), 1.3, note_ratio)
 
 
 def test_texts_that_must_stay_text(note_ratio: Callable[..., None]) -> None:
     texts = texts_that_stay_text()
     default = [text._replace(mode="exec") for text in texts]
     note_ratio("texts that must stay text, by mode exec", measure(default, BOTH)["recover"])
-    check_ratio("texts that must stay text", texts, 0.3, note_ratio)
+    check_ratio("texts that must stay text", texts, 0.6, note_ratio)
 
 
 def check_ratio(name: str, texts: list[Text], bound: float, note_ratio: Callable[..., None]) -> None:
