@@ -46,8 +46,14 @@ _PATTERNS: Final[tuple[tuple[str, str, str], ...]] = (
 
 def find_other_dialect(answer: str, toolset: Toolset) -> Refusal | None:
     """The first place where a call to an offered tool stands in one of these dialects."""
-    if not ("<" in answer or "{" in answer or ">>>" in answer or "Action Input:" in answer or "\u273f" in answer):
-        # One of these stands in every text that any pattern fits.
+    # One of these stands in every text that any pattern fits. A character is looked for first: that is much quicker.
+    if not (
+        "<" in answer
+        or "{" in answer
+        or (">" in answer and ">>>" in answer)
+        or (":" in answer and "Action Input:" in answer)
+        or "\u273f" in answer
+    ):
         return None
     first: Refusal | None = None
     for dialect, sign, pattern in _PATTERNS:
