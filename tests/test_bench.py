@@ -131,6 +131,7 @@ def slow_down(package: Path, times: int) -> None:
     file.write_text(slowed, encoding="utf-8")
 
 
+@pytest.mark.sources
 def test_a_slow_scanner_is_told(tmp_path: Path) -> None:
     old, new = copy_package(tmp_path / "old"), copy_package(tmp_path / "new")
     slow_down(new, 200)
@@ -140,6 +141,7 @@ def test_a_slow_scanner_is_told(tmp_path: Path) -> None:
     assert not found["names/offered"].slower
 
 
+@pytest.mark.sources
 def test_what_a_revision_lacks_is_said(tmp_path: Path) -> None:
     old, new = copy_package(tmp_path / "old"), copy_package(tmp_path / "new")
     for module in (old / "recovery").glob("*.py"):
@@ -153,6 +155,7 @@ def test_what_a_revision_lacks_is_said(tmp_path: Path) -> None:
     assert times.left["literals/integer"] == "the new gives another result"
 
 
+@pytest.mark.sources
 def test_a_package_that_does_not_even_load_is_misuse(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     old, new = copy_package(tmp_path / "old"), copy_package(tmp_path / "new")
     (new / "recovery" / "__init__.py").write_text("import no_such_module", encoding="utf-8")
