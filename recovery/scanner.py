@@ -503,10 +503,11 @@ class Scanner:
         size = len(text)
         most = at + self._limits.name
         behind = end
-        while behind <= most:
+        while end <= most:
             word_end = end_of_word(text, behind, self._final)
             if word_end < 0:
-                return -1 if size <= most else size
+                # Of two characters the first is of the word or not, whatever comes.
+                return -1 if size <= max(most, behind + 1) else size
             if word_end == behind and behind != end:
                 return end
             end = behind = word_end
