@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from string import ascii_letters, digits
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -28,6 +29,7 @@ _HIDING_ESCAPE: Final = re.compile(
 # Up to so many it is quicker to look for each than to split the answer into words.
 _FEW: Final = 24
 # ASCII alone: letters of other scripts may be one word here and two there.
+_LETTERS_AND_DIGITS: Final = frozenset(ascii_letters + digits)
 _SEGMENT: Final = re.compile(r"[A-Za-z0-9]+")
 _TAIL: Final = re.compile(r"(?<![A-Za-z0-9])([A-Za-z0-9]++)[^A-Za-z0-9]*+\Z")
 _QUOTED_LIST: Final = re.compile(r"\[\s*['\"\u201c\u2018]")
@@ -198,14 +200,16 @@ def mention(answer: str, toolset: Toolset) -> int:
     behind = _CALLED_OR_QUOTED if _has_fields(answer) else _CALLED
     # At most three characters write a sign: an underscore is escaped for Markdown, and that in a string.
     reach = 3 * toolset._longest
+    mentioned = NOWHERE
     for tail, end in _places(answer, named):
+        mentioned = SOMEWHERE
         if behind.match(answer, end) is not None and tails[tail].end(fold(answer[max(0, end - reach) : end])):
             return AS_CALL
-    return SOMEWHERE
+    return mentioned
 
 
 def _places(answer: str, tails: list[str]) -> Iterator[tuple[str, int]]:
-    """Each of these with the places where it ends in the answer; of many, which stand there as words, in one pass."""
+    """Each of these with the places where it ends in the answer, no letter or digit beside it; of many in one pass."""
     if len(tails) > _FEW:
         wanted = frozenset(tails)
         for found in _SEGMENT.finditer(answer):
@@ -215,8 +219,10 @@ def _places(answer: str, tails: list[str]) -> Iterator[tuple[str, int]]:
     for tail in tails:
         at = answer.find(tail)
         while at >= 0:
-            yield tail, at + len(tail)
-            at = answer.find(tail, at + 1)
+            end = at + len(tail)
+            if answer[at - 1 : at] not in _LETTERS_AND_DIGITS and answer[end : end + 1] not in _LETTERS_AND_DIGITS:
+                yield tail, end
+            at = answer.find(tail, end)
 
 
 def _has_fields(answer: str) -> bool:

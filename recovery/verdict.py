@@ -18,9 +18,9 @@ from .result import Reason, Recovery, Refusal, Span
 from .text import SIGNS, end_of
 from .toolset import AS_CALL, Toolset, is_meant, mention
 
-# What may stand before the first name without hiding it: signs, operators, numbers, constants. Only a name of letters
-# is looked for, since the toolset is asked for letters and digits alone.
-_BEFORE_NAME: Final = re.compile(r"(?:[\W\d_]++|(?:True|False|None|true|false|null)\b)*+")
+# What may stand before the first name without hiding it: signs, operators, constants, and numbers that are no part of
+# its first word. Only a name of letters is looked for, since the toolset is asked for letters and digits alone.
+_BEFORE_NAME: Final = re.compile(r"(?:[\W_]++|\d++(?![^\W\d_])|(?:True|False|None|true|false|null)\b)*+")
 _BLANKS: Final = re.compile(r"\ufeff?[ \t\f\r\n]*")
 # What may stand before the place where a block is looked for begins with one of these, or is a marker.
 _AROUND: Final = frozenset("[`~#")
