@@ -14,7 +14,7 @@ from recovery import Policy, Toolset, recover
 from tests.cases import VECTORS, read
 
 # What a message begins with: the argument, and in it the place.
-_PLACE: Final = re.compile(r"\w+: (?:tools|aliases|namespaces)(?:\[.*\])?: \S", re.DOTALL)
+_PLACE: Final = re.compile(r"\w+: (?:tools|aliases|namespaces|never)(?:\[.*\])?: \S", re.DOTALL)
 _LENIENT: Final = Policy.lenient()
 
 
@@ -25,7 +25,7 @@ def one_input(data: bytes) -> None:
         return
     arguments: dict[str, Any] = {"tools": given}
     if isinstance(given, dict) and "tools" in given:
-        arguments = {name: given[name] for name in ("tools", "aliases", "namespaces") if name in given}
+        arguments = {name: given[name] for name in ("tools", "aliases", "namespaces", "never") if name in given}
     try:
         toolset = Toolset(**arguments)
     except (TypeError, ValueError) as error:
@@ -39,7 +39,8 @@ def one_input(data: bytes) -> None:
 def works(toolset: Toolset) -> None:
     """It tells what it holds, survives pickling, and reads calls of its tools, whatever their schemas are."""
     again = pickle.loads(pickle.dumps(toolset))
-    assert (again.tools, again.aliases, again.namespaces) == (toolset.tools, toolset.aliases, toolset.namespaces)
+    for name in ("tools", "aliases", "namespaces", "never"):
+        assert getattr(again, name) == getattr(toolset, name)
     assert len(toolset) == len(toolset.tools)
     assert repr(toolset)
     spelled = {**{tool.name: tool.name for tool in toolset.tools}, **toolset.aliases}
@@ -53,7 +54,7 @@ def works(toolset: Toolset) -> None:
         recover(f'{{"name": "{name}", "arguments": {{"a": 1}}}}', toolset, policy=_LENIENT)
         if name.isidentifier() and len(name) <= _LENIENT.limits.name and spelled[name] == name:
             calls = recover(f"{name}(x=1)", toolset, policy=Policy.strict()).calls
-            assert [(call.name, call.arguments) for call in calls] == [(name, {"x": 1})]
+            assert [(call.name, call.arguments) for call in calls] == [(name, {"x": 1})] * (name not in toolset.never)
 
 
 def _properties(toolset: Toolset, name: str) -> list[str]:
@@ -70,7 +71,7 @@ def seeds() -> Iterator[bytes]:
         [{"type": "function", "name": "f", "parameters": schema, "strict": True}],
         [{"name": "f", "input_schema": schema}, {"name": "g", "inputSchema": schema, "description": None}],
         [{"type": "web_search"}, {"type": "custom", "name": "h"}, {"name": "k", "parameters": {"$ref": "#/$defs/a"}}],
-        {"tools": ["f", "g-h"], "aliases": {"g.h": "g-h"}, "namespaces": ["api"]},
+        {"tools": ["f", "g-h"], "aliases": {"g.h": "g-h"}, "namespaces": ["api"], "never": ["f"]},
         {"tools": ["f", {"name": "f", "description": "another"}]},
     ]
     shapes += [{"tools": case.row["tools"], "aliases": case.row.get("aliases")} for case in read(VECTORS)]

@@ -129,6 +129,11 @@ class Builder:
             used.add(Allowance.SMART_QUOTES)
         return used
 
+    def is_whole(self) -> bool:
+        """Whether all that was read is calls of offered tools, some of which may be tools that are never recovered."""
+        refusal = self.refusal
+        return self.calls != [] and (refusal is None or refusal.reason is Reason.NEVER_RECOVERED)
+
     def has_arguments(self) -> bool:
         """Whether anything was read of the arguments of the call that is not complete."""
         return bool(self.stack or self._positions or self._arguments or self._keys or self._colons)
@@ -340,6 +345,8 @@ class Builder:
             self._tool = found
             if self.names == 1:
                 self.shaped = True
+            if self._toolset.never:
+                self._keep_back(found.name, self._call_start, self._call_start + len(self._written))
             return True
         self._tool = None
         return self._refuse_name(found, start, written)
@@ -365,6 +372,11 @@ class Builder:
             self._refuse(reason, start, start + len(written), "the name of an offered tool")
         # Whether the rest is calls still matters, but not where the answer is known to be call-shaped.
         return not self.shaped
+
+    def _keep_back(self, name: str, start: int, end: int) -> None:
+        """Note it where this tool is never recovered: the rest is read as ever, so that it is no part of other text."""
+        if name in self._toolset.never:
+            self._refuse(Reason.NEVER_RECOVERED, start, end)
 
     def _end_wrapper(self, action: int) -> bool:
         """`r = f(x=1)` or `print(f(x=1))` is complete: one wrapper a call."""
@@ -483,6 +495,7 @@ class Builder:
             arguments = inner.value
         if not takes_keys(tool.parameters, arguments):
             return self._refuse(Reason.AMBIGUOUS_ARGUMENTS, start, end, "arguments that the tool declares")
+        self._keep_back(tool.name, start, end)
         self.calls.append(Call(tool.name, found.name, arguments, Span(start, end)))
         return True
 
@@ -508,5 +521,6 @@ class Builder:
         if not (self._count_inner(inner, start, end) and self._count_name(start, end)):
             return False
         self.steps.add(Allowance.QUOTED)
+        self._keep_back(inner.call.name, start, end)
         self.calls.append(Call(inner.call.name, inner.call.written, inner.call.arguments, Span(start, end)))
         return self._count_value()

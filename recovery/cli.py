@@ -157,8 +157,8 @@ def _replay(  # noqa: PLR0913, PLR0917 - each is an option
     """Read files of recorded answers: what becomes of them, in a table.
 
     A row of ANSWERS is a JSON object on a line of its own, plain or gzip: `text` (or an OpenAI `message`), and `tools`
-    (a list of tools or names) or `toolset` (an id in --toolsets). It may have `id`, `aliases`, and `seen`: how often
-    the text occurred. Any other field serves --by and --protect.
+    (a list of tools or names) or `toolset` (an id in --toolsets). It may have `id`, `aliases`, `namespaces`, `never`,
+    and `seen`: how often the text occurred. Any other field serves --by and --protect.
 
     \b
     recovery replay examples/answers.jsonl --toolsets examples/toolsets.jsonl --by model

@@ -499,10 +499,11 @@ class Envelope:
             self._at = len(self._text)
             return False
         builder = reader.builder
-        whole = builder is not None and outcome == DONE and builder.refusal is None and builder.calls != []
+        whole = builder is not None and outcome == DONE and builder.is_whole()
         if (
             builder is not None
             and whole
+            and builder.refusal is None
             and reader is self._first
             and reader.stopped_by == END
             and not (self._ticks or self._begins)
@@ -629,6 +630,10 @@ class Envelope:
             return
         if builder.unclosed and not self._may_be_unclosed(reader):
             self._commit(reader.refusal())
+            return
+        if builder.refusal is not None:
+            # A tool that is never recovered.
+            self._commit(builder.refusal)
             return
         self._calls_left -= len(builder.calls)
         if self._calls_left < 0:
@@ -793,7 +798,7 @@ class Envelope:
             self._reject(reader)
             return True
         builder = reader.builder
-        if builder is None or builder.refusal is not None or not builder.calls:
+        if builder is None or not builder.is_whole():
             parsed = reader is self._first and not self.prose and builder is not None and builder.names > 0
             self._ticks = 0
             self._reject(reader)

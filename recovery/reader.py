@@ -234,7 +234,8 @@ def read_inner(toolset: Toolset, limits: Limits, text: str, wants_object: bool) 
     reader = Reader(toolset, limits, 0, inner=True)
     outcome = reader.feed(text, final=True)
     builder = reader.builder
-    if builder is None or outcome != DONE or reader.stopped_by != END or builder.refusal or text[:1] == "[":
+    is_sound = builder is not None and (builder.refusal is None or builder.is_whole())
+    if builder is None or not is_sound or outcome != DONE or reader.stopped_by != END or text[:1] == "[":
         return Inner(None, None, set(), builder is not None and builder.shaped)
     values = limits.values - builder.values_left
     if wants_object:

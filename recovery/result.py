@@ -50,6 +50,7 @@ class Reason(StrEnum):
     BAD_STRING = "bad_string", "this string can't be read"
     BAD_NUMBER = "bad_number", "this number can't be read"
     AMBIGUOUS_ARGUMENTS = "ambiguous_arguments", "these arguments can't be read in just one way"
+    NEVER_RECOVERED = "never_recovered", "a call of this tool is never recovered from text"
     OTHER_DIALECT = "other_dialect", "a call in a dialect that is noticed, but not read"
     NO_TOOLS = "no_tools", "no tools were offered"
     TOO_LONG = "too_long", "the answer is longer than the limit"

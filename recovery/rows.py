@@ -30,6 +30,11 @@ _RECENT_TOOLSETS: Final = 16
 # Characters of a token, as models write them, or a little less.
 _DELTA: Final = 4
 
+# What may stand beside the tools, in a row, in its toolset or in both: those of the row are added, and its namespaces
+# count in place of others.
+_BESIDE_TOOLS: Final[dict[str, type]] = {"aliases": dict, "namespaces": list, "never": list}
+_KINDS: Final[dict[type, str]] = {dict: "an object", list: "a list"}
+
 # What stands in a row, for a message: bounded in length and depth, but an id whole.
 _short: Final = Repr()
 _short.maxstring = 100
@@ -178,30 +183,35 @@ class Toolsets:
         self._of_row = lru_cache(_RECENT_TOOLSETS)(self._build)
 
     def of(self, row: Mapping[str, Any]) -> Toolset:
-        tools, aliases, id_ = row.get("tools"), row.get("aliases"), None
+        tools, more, id_ = row.get("tools"), {name: row.get(name) for name in _BESIDE_TOOLS}, None
         if tools is None:
             id_ = read_id(row.get("toolset"), "toolset")
             if id_ is None:
                 raise BadRowError("no tools and no toolset")
             if id_ not in self._rows:
                 raise BadRowError(f"there is no toolset {_short.repr(id_)}")
-        build = self._of_row if tools is not None or aliases else self._of_id
-        found = build(json.dumps([id_, tools, aliases]))
+        build = self._of_row if tools is not None or any(more.values()) or more["namespaces"] == [] else self._of_id
+        found = build(json.dumps([id_, tools, more]))
         if isinstance(found, str):
             raise BadRowError(found)
         return found
 
     def _build(self, definition: str) -> Toolset | str:
-        id_, tools, aliases = json.loads(definition)
+        id_, tools, more = json.loads(definition)
         row = {"tools": tools} if id_ is None else read_row(self._rows[id_])
         place = "" if id_ is None else f"toolset {_short.repr(id_)}: "
         if not isinstance(row.get("tools"), list):
             return f"{place}tools must be a list, not {_short.repr(row.get('tools'))}"
-        for given in (row.get("aliases"), aliases):
-            if not isinstance(given, dict | None):
-                return f"{place}aliases must be an object, not {_short.repr(given)}"
+        for name, kind in _BESIDE_TOOLS.items():
+            for given in (row.get(name), more[name]):
+                if not isinstance(given, kind | None):
+                    return f"{place}{name} must be {_KINDS[kind]}, not {_short.repr(given)}"
+        aliases = {**(row.get("aliases") or {}), **(more["aliases"] or {})}
+        never = [*(row.get("never") or ()), *(more["never"] or ())]
+        namespaces = more["namespaces"] if more["namespaces"] is not None else row.get("namespaces")
+        prefixes = {} if namespaces is None else {"namespaces": namespaces}
         try:
-            return Toolset(row["tools"], aliases={**(row.get("aliases") or {}), **(aliases or {})})
+            return Toolset(row["tools"], aliases=aliases, never=never, **prefixes)
         except (TypeError, ValueError) as error:
             return f"{place}{error}"
 

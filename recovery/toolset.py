@@ -82,6 +82,8 @@ class Toolset(Frozen):
     function dicts, pydantic model classes, `openai`'s own objects, plain names, `Tool`s. A built-in tool of the API,
     such as `{"type": "web_search"}`, is passed over: no call to it can be written. `aliases` is the sender's own map
     from original to offered name; `namespaces` are prefixes that a policy may allow to be put before a name.
+    `never` are offered names of which a written call is never recovered: an answer that holds one is refused, whatever
+    the policy.
 
     What is done to the list or the map afterwards changes nothing here. The schemas are held, not copied: leave
     them alone. Raises `TypeError` or `ValueError` naming the item and its place.
@@ -91,6 +93,7 @@ class Toolset(Frozen):
         "tools",
         "aliases",
         "namespaces",
+        "never",
         "_exact",
         "_alias",
         "_folded",
@@ -104,6 +107,8 @@ class Toolset(Frozen):
     aliases: Mapping[str, str]
     # What models put before a name, with a dot, that is no part of it.
     namespaces: frozenset[str]
+    # Offered, but a call that is written as text is not made.
+    never: frozenset[str]
     # By offered name, and by alias; `names` reads them.
     _exact: dict[str, Tool]
     _alias: dict[str, Tool]
@@ -125,8 +130,9 @@ class Toolset(Frozen):
         *,
         aliases: Mapping[str, str] | None = None,
         namespaces: Iterable[str] = NAMESPACES,
+        never: Iterable[str] = (),
     ) -> None:
-        prefixes = _prefixes(namespaces)
+        prefixes = frozenset(_names(namespaces, "namespaces", "a namespace"))
         exact = _index(tools)
         alias = _index_aliases(aliases if aliases is not None else {}, exact)
         names = (*exact, *alias)
@@ -135,6 +141,7 @@ class Toolset(Frozen):
             tuple(exact.values()),
             MappingProxyType({name: tool.name for name, tool in alias.items()}),
             prefixes,
+            _offered(never, "never", exact),
             exact,
             alias,
             folded,
@@ -148,6 +155,19 @@ class Toolset(Frozen):
     def of(cls, tools: Toolset | Iterable[object]) -> Toolset:
         """`tools` itself where it is a toolset already, otherwise one made of it."""
         return tools if isinstance(tools, Toolset) else cls(tools)
+
+    def only(self, names: Iterable[str]) -> Toolset:
+        """A toolset of these tools alone, in the order they have here, with what belongs to them of all else.
+
+        `names`: offered names. Raises `ValueError` for one that is not offered, `TypeError` for what is no name.
+        """
+        kept = _offered(names, "names", self._exact)
+        return Toolset(
+            [tool for tool in self.tools if tool.name in kept],
+            aliases={alias: name for alias, name in self.aliases.items() if name in kept},
+            namespaces=self.namespaces,
+            never=self.never & kept,
+        )
 
     def get(self, name: str) -> Tool | None:
         """The tool offered under exactly this name. Aliases and other spellings are `names`'s to judge."""
@@ -167,11 +187,13 @@ class Toolset(Frozen):
         shown = ", ".join(tool.name for tool in self.tools[:_SHOWN])
         if len(self.tools) > _SHOWN:
             shown += f", … {len(self.tools)} in all"
-        return f"<Toolset [{shown}]{f', {len(self.aliases)} aliases' if self.aliases else ''}>"
+        aliases = f", {len(self.aliases)} aliases" if self.aliases else ""
+        never = f", never {len(self.never)}" if self.never else ""
+        return f"<Toolset [{shown}]{aliases}{never}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A mapping proxy can't be pickled, and the index is quicker to build than to load.
-        return _rebuild, (self.tools, dict(self.aliases), self.namespaces)
+        return _rebuild, (self.tools, dict(self.aliases), self.namespaces, self.never)
 
 
 def _by_tail(names: Iterable[str]) -> dict[str, _Folded]:
@@ -249,8 +271,10 @@ def is_meant(written: str, toolset: Toolset) -> bool:
     return any(tail in toolset._tails and folded in toolset._tails[tail].names for tail in tails)
 
 
-def _rebuild(tools: tuple[Tool, ...], aliases: dict[str, str], namespaces: frozenset[str]) -> Toolset:
-    return Toolset(tools, aliases=aliases, namespaces=namespaces)
+def _rebuild(
+    tools: tuple[Tool, ...], aliases: dict[str, str], namespaces: frozenset[str], never: frozenset[str] = frozenset()
+) -> Toolset:
+    return Toolset(tools, aliases=aliases, namespaces=namespaces, never=never)
 
 
 def _index(tools: Iterable[object]) -> dict[str, Tool]:
@@ -298,15 +322,24 @@ def _index_aliases(aliases: Mapping[str, str], exact: dict[str, Tool]) -> dict[s
     return alias
 
 
-def _prefixes(namespaces: Iterable[str]) -> frozenset[str]:
-    if isinstance(namespaces, str) or not isinstance(namespaces, Iterable):
-        single = "a single " if isinstance(namespaces, str) else ""
-        raise TypeError(f"namespaces: expected a collection of names, got {single}{_kind(namespaces)}")
-    prefixes = tuple(namespaces)
-    for number, name in enumerate(prefixes):
+def _names(given: Iterable[str], place: str, one: str) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        single = "a single " if isinstance(given, str) else ""
+        raise TypeError(f"{place}: expected a collection of names, got {single}{_kind(given)}")
+    names = tuple(given)
+    for number, name in enumerate(names):
         if not isinstance(name, str):
-            raise TypeError(f"namespaces[{number}]: a namespace must be a str, got {_kind(name)}")
-    return frozenset(prefixes)
+            raise TypeError(f"{place}[{number}]: {one} must be a str, got {_kind(name)}")
+    return names
+
+
+def _offered(given: Iterable[str], place: str, exact: dict[str, Tool]) -> frozenset[str]:
+    """Names of tools, each of which must be offered."""
+    names = _names(given, place, "the name of a tool")
+    for number, name in enumerate(names):
+        if name not in exact:
+            raise ValueError(f"{place}[{number}]: {name!r} is not among the offered tools")
+    return frozenset(names)
 
 
 def _tool(item: object, place: str) -> Tool | None:

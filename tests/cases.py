@@ -31,7 +31,7 @@ class Case:
 
     @property
     def toolset(self) -> Toolset:
-        return Toolset(self.row["tools"], aliases=self.row.get("aliases"))
+        return Toolset(self.row["tools"], aliases=self.row.get("aliases"), never=self.row.get("never", ()))
 
     @property
     def expect(self) -> dict[str, Any]:

@@ -134,6 +134,25 @@ def check_stream(
         assert text_of(events) == batch.text
 
 
+def check_never(answer: str, toolset: Toolset, policy: Policy, name: str, pieces: Sequence[str]) -> None:
+    """Of a tool that is never recovered there is no call, whatever goes out when; all else is read as ever."""
+    kept = Toolset(toolset.tools, aliases=toolset.aliases, namespaces=toolset.namespaces, never={name})
+    free, result = recover(answer, toolset, policy=policy), recover(answer, kept, policy=policy)
+    check_stream(answer, kept, policy, pieces)
+    early = Stream(kept, policy=policy, commit="call")
+    assert all(event.call.name != name for event in events_of(early, pieces) if isinstance(event, CallEvent))
+    if free.calls and all(call.name != name for call in free.calls):
+        assert result == free
+        return
+    assert (result.status, result.calls) == (free.status if not free.calls else "refused", ())
+    if free.calls:
+        assert result.refusal is not None
+        assert result.refusal.reason is Reason.NEVER_RECOVERED
+        # Where the first of them is named: a smaller part of the call.
+        first = next(call.span for call in free.calls if call.name == name)
+        assert first.start <= result.refusal.span.start < result.refusal.span.end <= first.end
+
+
 def check_gate(answer: str, toolset: Toolset, policy: Policy) -> None:
     """What is turned down unread is what the full reading leaves alone, and gives the same refusal."""
     # Not told what the whole answer is: so nothing is turned down on the way either.

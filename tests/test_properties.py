@@ -8,10 +8,10 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recovery import Allowance, Limits, Policy, recover
+from recovery import Allowance, Limits, Policy, Reason, Toolset, recover
 from tests import invariants
 from tests.offers import FORMS, Written, written
-from tests.strategies import TOOLS, allowed, answers, examples, near_calls, pieces, policies
+from tests.strategies import OFFERED, TOOLS, allowed, answers, examples, near_calls, pieces, policies
 from tests.streams import is_part
 
 LENIENT = Policy.lenient()
@@ -99,6 +99,32 @@ def test_a_stream_cut_anywhere_gives_what_batch_gives(
     answer: str, policy: Policy, reasoning_open: bool, data: st.DataObject
 ) -> None:
     invariants.check_stream(answer, TOOLS, policy, data.draw(pieces(answer)), reasoning_open=reasoning_open)
+
+
+@some
+@given(answers, policies, st.sampled_from(OFFERED), st.data())
+def test_a_tool_that_is_never_recovered_is_among_no_calls(
+    answer: str, policy: Policy, name: str, data: st.DataObject
+) -> None:
+    invariants.check_never(answer, TOOLS, policy, name, data.draw(pieces(answer)))
+
+
+def test_what_is_written_of_a_tool_that_is_never_recovered_is_refused_in_every_form() -> None:
+    seen: Counter[Allowance | None] = Counter()
+
+    @some
+    @given(written(), st.data())
+    def is_refused(case: Written, data: st.DataObject) -> None:
+        name, _ = data.draw(st.sampled_from(case.calls))
+        invariants.check_never(case.answer, case.toolset, LENIENT, name, data.draw(pieces(case.answer)))
+        kept = Toolset(case.toolset.tools, never={name})
+        refusal = recover(case.answer, kept, policy=LENIENT).refusal
+        assert refusal is not None
+        assert refusal.reason is Reason.NEVER_RECOVERED
+        seen[case.form] += 1
+
+    is_refused()
+    assert set(seen) == set(FORMS), seen
 
 
 @some

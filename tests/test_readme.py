@@ -10,7 +10,7 @@ import contextlib
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +60,8 @@ def spans(cell: str) -> list[str]:
     return [span.replace("⏎", "\n") for span in stripped]
 
 
-def offered(cell: str) -> Toolset:
-    return Toolset([json.loads(span) if span.startswith("{") else span for span in spans(cell)])
+def offered(cell: str, never: Iterable[str] = ()) -> Toolset:
+    return Toolset([json.loads(span) if span.startswith("{") else span for span in spans(cell)], never=never)
 
 
 def calls(result: Recovery) -> list[tuple[str, dict[str, Any]]]:
@@ -151,7 +151,8 @@ def test_what_is_refused(row: list[str]) -> None:
     reason_cell, answer_cell, tools_cell, because = row
     (answer,) = spans(answer_cell)
     limits = {name: int(value) for name, value in re.findall(r"`(\w+)=(\d+)`", because)}
-    result = recover(answer, offered(tools_cell), policy=Policy(limits=Limits(**limits)))
+    tools = offered(tools_cell, re.findall(r'`never=\{"(\w+)"\}`', because))
+    result = recover(answer, tools, policy=Policy(limits=Limits(**limits)))
     assert (result.status, result.text, result.calls) == ("refused", answer, ())
     assert result.refusal is not None
     assert [result.refusal.reason.value] == spans(reason_cell)

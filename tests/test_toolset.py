@@ -296,6 +296,41 @@ def test_a_bad_namespace_is_told_by_its_place(namespaces: Any, message: str) -> 
     assert str(caught.value) == message
 
 
+@pytest.mark.parametrize(
+    ("never", "error", "message"),
+    [
+        ("f", TypeError, "never: expected a collection of names, got a single str"),
+        (5, TypeError, "never: expected a collection of names, got int"),
+        (["f", 5], TypeError, "never[1]: the name of a tool must be a str, got int"),
+        (["f", "gone"], ValueError, "never[1]: 'gone' is not among the offered tools"),
+        # What is kept back is a tool, under all its names.
+        ({"x"}, ValueError, "never[0]: 'x' is not among the offered tools"),
+    ],
+)
+def test_a_name_that_is_never_recovered_must_be_offered(never: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as caught:
+        Toolset(["f"], aliases={"x": "f"}, never=never)
+    assert str(caught.value) == message
+
+
+def test_only_these_tools_with_all_that_is_theirs() -> None:
+    tools = Toolset(["f", "g", "h"], aliases={"a": "f", "b": "g"}, namespaces=["api"], never=["g", "h"])
+    some = tools.only(["h", "f"])
+    assert [tool.name for tool in some.tools] == ["f", "h"]
+    assert dict(some.aliases) == {"a": "f"}
+    assert (some.namespaces, some.never) == (frozenset({"api"}), frozenset({"h"}))
+    assert some.get("f") == tools.get("f")
+    assert len(tools.only([])) == 0
+    with pytest.raises(ValueError, match=r"names\[0\]: 'a' is not among the offered tools"):
+        tools.only(["a"])
+
+
+def test_what_is_never_recovered_survives_pickling_and_is_shown() -> None:
+    tools = pickle.loads(pickle.dumps(Toolset(["f", "g"], never={"g"})))
+    assert tools.never == {"g"}
+    assert repr(tools) == "<Toolset [f, g], never 1>"
+
+
 def test_an_alias_of_a_tool_that_is_passed_over_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"aliases\['sh'\]: 'bash' is not among the offered tools"):
         Toolset([{"type": "bash_20250124", "name": "bash"}], aliases={"sh": "bash"})
