@@ -136,7 +136,7 @@ class _Page:
         elif isinstance(event, CallEvent):
             if not self._begins_line:
                 self._write("\n")
-            arguments = json.dumps(event.call.arguments, ensure_ascii=False)
+            arguments = event.call.to_json_arguments()
             print_line(self._console, f"▶ {event.call.name} {_escaped(arguments)}", "bold")
 
     def end_line(self) -> None:

@@ -132,6 +132,17 @@ class Call(Frozen):
         """The call as JSON values."""
         return {"name": self.name, "written": self.written, "arguments": self.arguments, "span": list(self.span)}
 
+    def to_json_arguments(self) -> str:
+        """The arguments as a string of JSON, as APIs want them."""
+        import json
+
+        return json.dumps(self.arguments, ensure_ascii=False)
+
+    def to_openai_tool_call(self, id_: str) -> dict[str, Any]:
+        """The call as it stands in `tool_calls` of an OpenAI message."""
+        function = {"name": self.name, "arguments": self.to_json_arguments()}
+        return {"id": id_, "type": "function", "function": function}
+
 
 _put_name, _put_written, _put_arguments, _put_span = setters(Call)
 
@@ -197,8 +208,6 @@ class Recovery(Frozen):
         """
         if not self.calls:
             return {"role": "assistant", "content": self.text}
-        import json
-
         make_id = make_id or random_id
         ids = [make_id() for _ in self.calls]
         if len(set(ids)) < len(ids):
@@ -206,14 +215,7 @@ class Recovery(Frozen):
         return {
             "role": "assistant",
             "content": self.text if self.text.strip() else None,
-            "tool_calls": [
-                {
-                    "id": id_,
-                    "type": "function",
-                    "function": {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)},
-                }
-                for id_, call in zip(ids, self.calls, strict=True)
-            ],
+            "tool_calls": [call.to_openai_tool_call(id_) for id_, call in zip(ids, self.calls, strict=True)],
         }
 
 

@@ -5,12 +5,14 @@ May import: the public names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Literal
 
-from recovery import CallEvent, Event, Stream, TextEvent
+from recovery import CallEvent, Event, Recovery, Stream, TextEvent
 
 Commit = Literal["answer", "call"]
+# Is told an answer that was read to its end.
+Tell = Callable[[str, Recovery], object]
 
 
 class Answer:
@@ -20,10 +22,11 @@ class Answer:
     more than white space comes, and dropped where calls came and nothing else did.
     """
 
-    __slots__ = ("_blank", "_fed", "_length", "_out", "_stream", "calls", "reading", "spoken")
+    __slots__ = ("_blank", "_fed", "_length", "_out", "_stream", "_tell", "calls", "reading", "spoken")
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: Stream, tell: Tell | None = None) -> None:
         self._stream = stream
+        self._tell = tell
         # All that was fed, its length, and how much of it the stream has given out as text.
         self._fed: list[str] = []
         self._length = 0
@@ -53,6 +56,8 @@ class Answer:
         """The answer is whole: what was held, as calls and text."""
         self.reading = False
         pieces = self._pieces(self._stream.close())
+        if self._tell is not None and self._length:
+            self._tell("".join(self._fed), self._stream.result)
         if self._blank and not self.calls:
             pieces.insert(0, "".join(self._blank))
         return pieces

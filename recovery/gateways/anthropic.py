@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import sys
 from collections.abc import AsyncIterable, Callable, Iterable
@@ -209,7 +208,7 @@ class _Message:
             self._open, self._answer.spoken = None, False
         index = self._next()
         block = {"type": "tool_use", "id": event.id, "name": event.call.name, "input": {}}
-        arguments = json.dumps(event.call.arguments, ensure_ascii=False)
+        arguments = event.call.to_json_arguments()
         delta = {"type": "input_json_delta", "partial_json": arguments}
         return [
             *made,

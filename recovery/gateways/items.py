@@ -58,3 +58,8 @@ def around(item: Any, names: Collection[str], **values: Any) -> Any:
     values = {name: value for name, value in fields(item).items() if name in names} | values
     # Not validated: what an upstream wrote into these fields need not be what the library expects there.
     return values if isinstance(item, dict) else type(item).model_construct(**values)
+
+
+def constructed(item: Any, name: str, value: Any) -> Any:
+    """What the library makes of this value in a field of such an item. It may be a list of one of many classes."""
+    return value if isinstance(item, dict) else getattr(type(item).model_construct(**{name: value}), name)

@@ -5,6 +5,7 @@ May import: the public names.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from recovery import Recovery, Toolset
@@ -43,3 +44,7 @@ class Reading(NamedTuple):
             "reason": None if refusal is None else refusal.reason.value,
             "used": sorted(allowance.value for allowance in self.recovery.used),
         }
+
+
+# What a caller may pass as `on_recovery`.
+OnRecovery = Callable[[Reading], object]

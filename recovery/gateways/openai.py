@@ -1,25 +1,30 @@
-"""OpenAI chat completions: calls that the model wrote as text become tool calls.
+"""OpenAI's answers: calls that the model wrote as text become tool calls.
 
-`recover_stream` does it for the chunks of a stream. May import: the public names, `gateways.answer`, `gateways.items`,
-`gateways.iterators`.
+`recover_completion` and `recover_response` do it for an answer that is whole, `recover_stream` for the chunks of a chat
+completion. May import: the public names, `gateways.answer`, `gateways.completion`, `gateways.items`,
+`gateways.iterators`, `gateways.log`, `gateways.request`, `gateways.response`, `gateways.whole`.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterable, Callable, Iterable, Mapping
 from typing import Any, Final, TypeVar, overload
 
-from recovery import CallEvent, Policy, Stream, Toolset
+from recovery import CallEvent, Policy, Recovery, Stream, Toolset
 
-from .answer import Answer, Commit
+from .answer import Answer, Commit, Tell
+from .completion import WHOLE, recover_completion
 from .items import around, changed, field, is_item, new, said, without
 from .iterators import AdaptedIterator, AsyncAdaptedIterator, Untouched, adapt
+from .log import OnRecovery, Reading
+from .request import openai_offer
+from .response import recover_response
+from .whole import check_function
+
+__all__ = ["recover_completion", "recover_response", "recover_stream"]
 
 T = TypeVar("T")
 
-# With these the model says that its answer is whole. Behind any other, or none, more may have followed.
-_WHOLE: Final = frozenset(("stop", "tool_calls", "function_call"))
 # What a made-up chunk has in common with the one that it comes from.
 _FRAME: Final = frozenset(("id", "object", "created", "model", "system_fingerprint", "service_tier"))
 # What every chunk has, and no reason to pass one on; obfuscation is padding.
@@ -35,6 +40,9 @@ def recover_stream(
     commit: Commit = "answer",
     reasoning_open: bool = False,
     make_id: Callable[[], str] | None = None,
+    tool_choice: object = None,
+    parallel_tool_calls: object = None,
+    on_recovery: OnRecovery | None = None,
 ) -> AsyncAdaptedIterator[T]: ...
 @overload
 def recover_stream(
@@ -45,8 +53,11 @@ def recover_stream(
     commit: Commit = "answer",
     reasoning_open: bool = False,
     make_id: Callable[[], str] | None = None,
+    tool_choice: object = None,
+    parallel_tool_calls: object = None,
+    on_recovery: OnRecovery | None = None,
 ) -> AdaptedIterator[T]: ...
-def recover_stream(
+def recover_stream(  # noqa: PLR0913 - each is an option
     chunks: Any,
     tools: Toolset | Iterable[object],
     *,
@@ -54,12 +65,16 @@ def recover_stream(
     commit: Commit = "answer",
     reasoning_open: bool = False,
     make_id: Callable[[], str] | None = None,
+    tool_choice: object = None,
+    parallel_tool_calls: object = None,
+    on_recovery: OnRecovery | None = None,
 ) -> Any:
     """The chunks of a chat completion stream, with the calls that the model wrote as text in place of that text.
 
     `chunks`: an iterator, plain or async, of dicts or of the library's objects; what comes out is an iterator of the
     same kind and the same items. It has `close` (async: `aclose`) and is a context manager; both close `chunks`.
-    `tools` and the rest are as for `Stream`, one for each choice. Without tools all chunks pass.
+    `tools` and the rest are as for `Stream`, one for each choice; `tool_choice`, `parallel_tool_calls` and
+    `on_recovery` as for `recover_completion`. Where the request leaves no tools all chunks pass.
 
     - `chunks` are those of `chat.completions.create(…, stream=True)`, not the events of the helper
       `chat.completions.stream`, nor those of the Responses API: these pass as they are.
@@ -75,38 +90,53 @@ def recover_stream(
     Raises `TypeError` or `ValueError` as `Stream` does, `TypeError` for a chunk that is neither dict nor object, and
     what `chunks` raises, behind what was held.
     """
-    toolset = Toolset.of(tools)
+    check_function("on_recovery", on_recovery)
+    offer = openai_offer(
+        tools, policy=policy, commit=commit, tool_choice=tool_choice, parallel_tool_calls=parallel_tool_calls
+    )
 
     def make_stream() -> Stream:
-        return Stream(toolset, policy=policy, commit=commit, reasoning_open=reasoning_open, make_id=make_id)
+        return Stream(
+            offer.tools, policy=offer.policy, commit=offer.commit, reasoning_open=reasoning_open, make_id=make_id
+        )
 
-    choices = _Choices(make_stream)
-    return adapt(chunks, choices if len(toolset) else Untouched())
+    def tell(answer: str, recovery: Recovery) -> None:
+        assert on_recovery is not None
+        on_recovery(Reading(answer, offer.tools, recovery, choices.model))
+
+    choices = _Choices(make_stream, tell if on_recovery is not None else None)
+    return adapt(chunks, choices if len(offer.tools) else Untouched())
 
 
 class _Choices:
     """The adapter: chunks in, chunks out."""
 
-    def __init__(self, make_stream: Callable[[], Stream]) -> None:
+    def __init__(self, make_stream: Callable[[], Stream], tell: Tell | None = None) -> None:
         self._make_stream = make_stream
+        self._tell = tell
+        # What the last chunk that named a model called it.
+        self.model: str | None = None
         # The first is made here, so that a wrong policy is found before a chunk comes.
-        self._choices = {0: _Choice(make_stream())}
+        self._choices = {0: _Choice(make_stream(), tell)}
         # The fields of chunks that have gone out, with what they held last.
         self._told: dict[str, Any] = {}
 
     def feed(self, chunk: Any) -> list[Any]:
         choices = field(chunk, "choices")
+        model = field(chunk, "model")
+        if isinstance(model, str):
+            self.model = model
         if not choices or not isinstance(choices, list):
             return self._pass(chunk)
         made: list[Any] = []
         left: list[Any] = []
         for choice in choices:
-            if not is_item(choice):
+            index = field(choice, "index") or 0
+            if not is_item(choice) or not isinstance(index, int):
                 left.append(choice)
                 continue
-            index = field(choice, "index") or 0
             if index not in self._choices:
-                self._choices[index] = _Choice(self._make_stream())
+                self._choices[index] = _Choice(self._make_stream(), self._tell)
             before, rest = self._choices[index].feed(chunk, choice)
             made += before
             left += rest
@@ -132,8 +162,8 @@ class _Choices:
 class _Choice:
     """One choice of the answer."""
 
-    def __init__(self, stream: Stream) -> None:
-        self._answer = Answer(stream)
+    def __init__(self, stream: Stream, tell: Tell | None = None) -> None:
+        self._answer = Answer(stream, tell)
         self._has_role = False
         # The last chunk and choice that had a delta: what is made up takes after them.
         self._chunk: Any = None
@@ -157,7 +187,7 @@ class _Choice:
             fields["content"], content = content, ""
         pieces = self._answer.feed(content) if content else []
         finish = field(choice, "finish_reason")
-        if finish in _WHOLE:
+        if finish in WHOLE:
             pieces += self._answer.finish()
         elif finish:
             pieces += filter(None, [self._answer.give_up()])
@@ -220,7 +250,7 @@ class _Choice:
 
     def _finished(self, choice: Any) -> Any:
         """The choice with the finish reason that the calls ask for which have gone out."""
-        if self._answer.calls and field(choice, "finish_reason") in _WHOLE:
+        if self._answer.calls and field(choice, "finish_reason") in WHOLE:
             return changed(choice, finish_reason="tool_calls")
         return choice
 
@@ -238,10 +268,4 @@ def _carries(choice: Any) -> bool:
 
 
 def _tool_call(event: CallEvent) -> dict[str, Any]:
-    arguments = json.dumps(event.call.arguments, ensure_ascii=False)
-    return {
-        "index": event.index,
-        "id": event.id,
-        "type": "function",
-        "function": {"name": event.call.name, "arguments": arguments},
-    }
+    return {"index": event.index, **event.call.to_openai_tool_call(event.id)}
