@@ -1,26 +1,30 @@
 """Anthropic messages: calls that the model wrote as text become blocks of tool use.
 
-`recover_stream` does it for the events of a stream. May import: the public names, `gateways.answer`, `gateways.items`,
-`gateways.iterators`.
+`recover_message` does it for a message that is whole, `recover_stream` for the events of a stream. May import: the
+public names, `gateways.answer`, `gateways.items`, `gateways.iterators`, `gateways.log`, `gateways.message`,
+`gateways.request`, `gateways.whole`.
 """
 
 from __future__ import annotations
 
-import secrets
 import sys
 from collections.abc import AsyncIterable, Callable, Iterable
-from typing import Any, Final, TypeVar, overload
+from functools import partial
+from typing import Any, TypeVar, overload
 
-from recovery import CallEvent, Policy, Stream, Toolset
+from recovery import CallEvent, Policy, Recovery, Stream, Toolset
 
-from .answer import Answer, Commit
+from .answer import Answer, Commit, Tell
 from .items import changed, field, new
 from .iterators import AdaptedIterator, AsyncAdaptedIterator, Untouched, adapt
+from .log import OnRecovery, Reading
+from .message import WHOLE, recover_message
+from .request import anthropic_offer
+from .whole import check_function, random_id
+
+__all__ = ["recover_message", "recover_stream"]
 
 T = TypeVar("T")
-
-# With these the model says that its answer is whole. Behind any other, or none, more may have followed.
-_WHOLE: Final = frozenset(("end_turn", "stop_sequence", "tool_use"))
 
 
 @overload
@@ -32,6 +36,8 @@ def recover_stream(
     commit: Commit = "answer",
     reasoning_open: bool = False,
     make_id: Callable[[], str] | None = None,
+    tool_choice: object = None,
+    on_recovery: OnRecovery | None = None,
 ) -> AsyncAdaptedIterator[T]: ...
 @overload
 def recover_stream(
@@ -42,6 +48,8 @@ def recover_stream(
     commit: Commit = "answer",
     reasoning_open: bool = False,
     make_id: Callable[[], str] | None = None,
+    tool_choice: object = None,
+    on_recovery: OnRecovery | None = None,
 ) -> AdaptedIterator[T]: ...
 def recover_stream(
     events: Any,
@@ -51,13 +59,16 @@ def recover_stream(
     commit: Commit = "answer",
     reasoning_open: bool = False,
     make_id: Callable[[], str] | None = None,
+    tool_choice: object = None,
+    on_recovery: OnRecovery | None = None,
 ) -> Any:
     """The events of a message stream, with the calls that the model wrote as text in place of that text.
 
     `events`: an iterator, plain or async, of raw events (what `messages.create(stream=True)` gives), dicts or the
     library's objects; what comes out is an iterator of the same kind and the same items. It has `close` (async:
     `aclose`) and is a context manager; both close `events`. `tools` and the rest are as for `Stream`; the default ids
-    begin with `toolu_`. Without tools all events pass.
+    begin with `toolu_`. `tool_choice` and `on_recovery` are as for `recover_message`. Where the request leaves no tools
+    all events pass.
 
     - `events` are those of `messages.create(…, stream=True)`. What the helper `messages.stream` makes of them beside
       (its `text` events, its final message) holds the text as it came.
@@ -75,20 +86,31 @@ def recover_stream(
     Raises `TypeError` or `ValueError` as `Stream` does, `TypeError` for an event that is neither dict nor object, and
     what `events` raises, behind what was held.
     """
-    toolset = Toolset.of(tools)
-    stream = Stream(toolset, policy=policy, commit=commit, reasoning_open=reasoning_open, make_id=make_id or _random_id)
-    return adapt(events, _Message(stream) if len(toolset) else Untouched())
+    check_function("on_recovery", on_recovery)
+    offer = anthropic_offer(tools, policy=policy, commit=commit, tool_choice=tool_choice)
+    stream = Stream(
+        offer.tools,
+        policy=offer.policy,
+        commit=offer.commit,
+        reasoning_open=reasoning_open,
+        make_id=make_id or partial(random_id, "toolu"),
+    )
 
+    def tell(answer: str, recovery: Recovery) -> None:
+        assert on_recovery is not None
+        on_recovery(Reading(answer, offer.tools, recovery, message.model))
 
-def _random_id() -> str:
-    return f"toolu_{secrets.token_hex(12)}"
+    message = _Message(stream, tell if on_recovery is not None else None)
+    return adapt(events, message if len(offer.tools) else Untouched())
 
 
 class _Message:
     """The adapter: events in, events out."""
 
-    def __init__(self, stream: Stream) -> None:
-        self._answer = Answer(stream)
+    def __init__(self, stream: Stream, tell: Tell | None = None) -> None:
+        self._answer = Answer(stream, tell)
+        # What its start calls the model.
+        self.model: str | None = None
         # How many blocks have gone out, and as which of them each block of the upstream passes.
         self._blocks = 0
         self._numbers: dict[int, int] = {}
@@ -104,6 +126,10 @@ class _Message:
         kind = field(event, "type")
         if kind == "message_delta":
             return self._on_reason(event)
+        if kind == "message_start":
+            model = field(field(event, "message"), "model")
+            self.model = model if isinstance(model, str) else None
+            return [event]
         if kind in ("message_stop", "error"):
             return [*self.end(), event]
         index = field(event, "index")
@@ -163,10 +189,10 @@ class _Message:
         if reason is None:
             return [event]
         made: list[Any] = []
-        if self._answer.reading and reason in _WHOLE:
+        if self._answer.reading and reason in WHOLE:
             made = self._put(self._answer.finish())
         made += self.end()
-        if self._answer.calls and reason in _WHOLE:
+        if self._answer.calls and reason in WHOLE:
             event = changed(event, delta=changed(delta, stop_reason="tool_use"))
         return [*made, event]
 
