@@ -37,12 +37,18 @@ class Untouched:
 class _Adapted(Generic[T]):
     """What both kinds have in common: items that are ready, and how it ended upstream."""
 
-    def __init__(self, adapter: Adapter) -> None:
+    def __init__(self, upstream: object, adapter: Adapter) -> None:
+        self._upstream = upstream
         self._adapter = adapter
         self._ready: deque[T] = deque()
         self._taken = 0
         self._over = False
         self._error: Exception | None = None
+
+    @property
+    def response(self) -> Any:
+        """What the client's own stream has under this name: the HTTP response. `AttributeError` where it has none."""
+        return self._upstream.response  # type: ignore[attr-defined]
 
     def _take(self, item: T) -> None:
         self._taken += 1
@@ -74,8 +80,7 @@ class AdaptedIterator(_Adapted[T], Iterator[T]):
     """
 
     def __init__(self, upstream: Iterable[T], adapter: Adapter) -> None:
-        super().__init__(adapter)
-        self._upstream = upstream
+        super().__init__(upstream, adapter)
         self._items = iter(upstream)
 
     def __next__(self) -> T:
@@ -108,8 +113,7 @@ class AsyncAdaptedIterator(_Adapted[T], AsyncIterator[T]):
     """As `AdaptedIterator`; `aclose`, also named `close`, and `async with` close the upstream iterator."""
 
     def __init__(self, upstream: AsyncIterable[T], adapter: Adapter) -> None:
-        super().__init__(adapter)
-        self._upstream = upstream
+        super().__init__(upstream, adapter)
         self._items = aiter(upstream)
 
     async def __anext__(self) -> T:
