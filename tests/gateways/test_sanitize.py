@@ -129,6 +129,15 @@ def test_a_digest_that_is_taken_is_made_anew() -> None:
     assert len(set(names.values())) == 3
 
 
+def test_names_of_one_digest_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recovery.gateways.sanitize._DIGITS", 1)
+    # Twelve of sixteen digits.
+    originals = [*"абвгдеёжзийк"]
+    names = offered(originals)
+    assert len(set(names.values())) == len(originals)
+    assert offered(reversed(originals)) == names
+
+
 # -- whatever the tools
 
 PARTS = ["a", "b", "A", "_", ".", " ", "/", ":", "-", "__", "é", "查", "2", "not", "f", "functions", "a_b_c14cddc0"]
@@ -225,7 +234,11 @@ def test_a_written_call_is_of_its_tool_or_none(originals: list[str], api: str) -
 
 # -- calls under the originals, as a gateway's default policy reads them
 
-TOGETHER = ["Tide.forecast", "Book a berth", "math/add", "low-tide", "a.b", "a_b", "a b", "a/b", "functions.f", "f"]
+TOGETHER = [
+    *["Tide.forecast", "Book a berth", "math/add", "low-tide", "a.b", "a_b", "a b", "a/b", "functions.f", "f"],
+    # Where dots may stay, one comes out as what the other could be taken for.
+    *["x y z", "x y.z"],
+]
 
 
 @pytest.mark.parametrize("api", PATTERNS)
