@@ -1,4 +1,4 @@
-"""What README.md and grammar/README.md say is so: every block of Python, every row of a table, the commands, the links.
+"""What README.md and other pages say is so: every block of Python, every row of a table, the commands, the links.
 
 A block of Python prints what its comments say: those behind a `print(…)`, and those on the lines below it. In the
 examples of a table ⏎ is a line end.
@@ -22,6 +22,7 @@ from recovery import Allowance, Limits, Policy, Reason, Recovery, Toolset, jsonc
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 GRAMMAR = ROOT / "grammar" / "README.md"
+TRUST = ROOT / "docs" / "trust.md"
 
 COMMANDS = {
     f"python -m venv .venv && .venv/bin/pip install -q {what}"
@@ -78,6 +79,8 @@ OFF = tables(README, "off by default", "because")
 AROUND = tables(README, "an answer", "becomes", "left")
 JSON_KEYS = tables(README, "in JSON", "keys")
 BLOCKS = tables(GRAMMAR, "rule", "a block", "no block")
+REPEATED = tables(TRUST, "an answer", "strict", "default", "lenient")
+NOT_LOOKED_AT = tables(TRUST, "not looked at", "an answer", "becomes")
 
 
 def allowance_of(cell: str) -> Allowance | None:
@@ -208,6 +211,20 @@ def test_what_is_a_block(row: list[str]) -> None:
         assert recover(text, names_in(text), policy=Policy(labels)).status != "recovered", text
 
 
+@pytest.mark.parametrize("row", REPEATED, ids=lambda row: row[0])
+def test_what_an_answer_that_repeats_can_do(row: list[str]) -> None:
+    (answer,) = spans(row[0])
+    for said, policy in zip(row[1:], (Policy.strict(), Policy.default(), Policy.lenient()), strict=True):
+        found = {call.name for call in recover(answer, ["delete_all", "tide"], policy=policy).calls}
+        assert said == ("call" if "delete_all" in found else "text"), policy
+
+
+@pytest.mark.parametrize("row", NOT_LOOKED_AT, ids=lambda row: row[0])
+def test_what_is_not_looked_at(row: list[str]) -> None:
+    (answer,) = spans(row[1])
+    assert calls(recover(answer, ["delete_all", "tide"])) == expected_calls(row[2])
+
+
 def names_in(text: str) -> list[str]:
     """What must be offered, so that a name is not why an example is refused."""
     words = re.findall(r"[^\W\d][\w.\\ ]*?(?= ?\\?\n? ?\()", text) + re.findall(r'"name": "(\w+)"', text)
@@ -220,7 +237,7 @@ def blocks_of_python(path: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("block", [*blocks_of_python(README), *blocks_of_python(GRAMMAR)])
+@pytest.mark.parametrize("block", [block for path in (README, GRAMMAR, TRUST) for block in blocks_of_python(path)])
 def test_a_block_of_python_prints_what_it_says(block: str) -> None:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -233,7 +250,7 @@ def test_a_block_of_python_prints_what_it_says(block: str) -> None:
 def said_by(block: str) -> Iterator[str]:
     behind_print = False
     for line in block.splitlines():
-        if line.startswith("print("):
+        if line.lstrip().startswith("print("):
             behind_print = True
             _, mark, comment = line.partition("  # ")
             if mark:
@@ -253,7 +270,7 @@ def test_the_commands_are_the_ones_that_ci_runs() -> None:
 
 
 @pytest.mark.sources
-@pytest.mark.parametrize("path", [README, GRAMMAR], ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", [README, GRAMMAR, TRUST], ids=lambda path: str(path.relative_to(ROOT)))
 def test_what_is_pointed_at_is_there(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     targets = re.findall(r"\]\(([^)#:]+)\)", text) + re.findall(r"`((?:tests|grammar|recovery|bench)/[\w./]+)`", text)
