@@ -352,6 +352,30 @@ def test_a_model_class_becomes_a_tool() -> None:
     assert tool == Tool(names.offered["Ünique"], "Adds.", Ünique.model_json_schema())
 
 
+def test_an_object_of_openai() -> None:
+    responses = pytest.importorskip("openai.types.responses")
+    tool = responses.FunctionTool(name="math/add", parameters=SCHEMA, type="function", strict=None)
+    (renamed,) = sanitize([tool], api="openai").tools([tool])
+    assert renamed == responses.FunctionTool(name="math_add", parameters=SCHEMA, type="function", strict=None)
+    assert tool.name == "math/add"
+
+
+def test_an_object_of_anthropic() -> None:
+    """It holds a function of Python's and can't be copied."""
+    anthropic = pytest.importorskip("anthropic")
+    if not hasattr(anthropic, "beta_tool"):
+        pytest.skip("this anthropic has no tools that are functions")
+
+    def add(x: int) -> str:
+        """Adds."""
+        return str(x)
+
+    tool = anthropic.beta_tool(add, name="math/add")
+    (renamed,) = sanitize([tool], api="anthropic").tools([tool])
+    assert (type(renamed), renamed.name, renamed.description) == (Tool, "math_add", "Adds.")
+    assert tool.name == "math/add"
+
+
 def test_what_keeps_its_name_is_passed_on() -> None:
     tools = [{"name": "add", "parameters": SCHEMA}, Named.ADD, {"type": "web_search"}, McpTool(name="sub"), "x"]
     passed = sanitize(tools, api="openai").tools(iter(tools))
