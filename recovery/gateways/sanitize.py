@@ -139,13 +139,12 @@ def _offered(originals: list[str], rule: Rule, built_in: Iterable[str]) -> dict[
     changing = {original: _stem(original, rule) for original in originals if not allowed.fullmatch(original)}
     meant = {original: re.sub("[. ]", "_", original) for original in changing}
     staying = set(originals) - changing.keys() - set(meant.values())
+    # What could do without a digest.
+    plain = {original: stem for original, stem in changing.items() if len(stem) <= rule.length and original.isascii()}
     claims = Counter([*originals, *built_in])
-    claims.update(claim for original, stem in changing.items() for claim in {stem, meant[original]})
-    offered = {original: original for original in staying} | {
-        original: stem
-        for original, stem in changing.items()
-        if claims[stem] == 1 and len(stem) <= rule.length and original.isascii()
-    }
+    claims.update(claim for original, said in meant.items() for claim in {said, plain.get(original, said)})
+    offered = {original: original for original in staying}
+    offered |= {original: stem for original, stem in plain.items() if claims[stem] == 1}
     taken = set(claims)
     # In an order of their own: it tells who comes first should two digests be one.
     for original in sorted(set(originals) - offered.keys()):

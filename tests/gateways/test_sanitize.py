@@ -129,6 +129,10 @@ def test_a_digest_that_is_taken_is_made_anew() -> None:
     assert len(set(names.values())) == 3
 
 
+def test_what_gets_a_digest_anyhow_takes_no_name_from_another() -> None:
+    assert offered(["a/b", "aéb"])["a/b"] == "a_b"
+
+
 def test_names_of_one_digest_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recovery.gateways.sanitize._DIGITS", 1)
     # Twelve of sixteen digits.
@@ -144,11 +148,12 @@ PARTS = ["a", "b", "A", "_", ".", " ", "/", ":", "-", "__", "é", "查", "2", "n
 from_parts = st.lists(st.sampled_from(PARTS), min_size=1, max_size=5).map("".join)
 long = st.builds(lambda name, times, tail: name * times + tail, from_parts, st.integers(1, 80), from_parts)
 anything = st.text(min_size=1, max_size=12) | st.text(st.characters(categories=["Cs", "Lu", "Mn", "Nd"]), min_size=1)
-originals_lists = st.lists(
-    (from_parts | from_parts | long | anything).filter(lambda name: name.strip() != ""),
-    min_size=1,
-    max_size=12,
-    unique=True,
+# Few words and many signs between: names that come out alike, and could be taken for each other.
+alike = st.tuples(st.sampled_from("_. /"), st.sampled_from("_. :"), st.sampled_from(["", "-", "not "])).map(
+    lambda signs: f"{signs[2]}a{signs[0]}b{signs[1]}c"
+)
+originals_lists = st.sampled_from([from_parts, alike, alike | from_parts | long | anything]).flatmap(
+    lambda names: st.lists(names.filter(lambda name: name.strip() != ""), min_size=1, max_size=12, unique=True)
 )
 apis = st.sampled_from(sorted(PATTERNS))
 
