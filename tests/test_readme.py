@@ -222,7 +222,9 @@ def test_what_an_answer_that_repeats_can_do(row: list[str]) -> None:
 @pytest.mark.parametrize("row", NOT_LOOKED_AT, ids=lambda row: row[0])
 def test_what_is_not_looked_at(row: list[str]) -> None:
     (answer,) = spans(row[1])
-    assert calls(recover(answer, ["delete_all", "tide"])) == expected_calls(row[2])
+    schema = {"type": "object", "properties": {"port": {"type": "string"}}, "additionalProperties": False}
+    result = recover(answer, ["delete_all", {"name": "tide", "parameters": schema}])
+    assert calls(result) == expected_calls(row[2])
 
 
 def names_in(text: str) -> list[str]:
