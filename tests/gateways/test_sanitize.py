@@ -158,7 +158,7 @@ originals_lists = st.sampled_from([from_parts, alike, alike | from_parts | long 
 apis = st.sampled_from(sorted(PATTERNS))
 
 
-@examples(600)
+@examples(300)
 @given(originals_lists, apis)
 def test_every_tool_has_a_name_of_its_own_that_the_api_takes(originals: list[str], api: str) -> None:
     names = sanitize(originals, api=api)
@@ -171,7 +171,7 @@ def test_every_tool_has_a_name_of_its_own_that_the_api_takes(originals: list[str
     assert not {name for original, name in names.offered.items() if name != original} & set(originals)
 
 
-@examples(300)
+@examples(150)
 @given(originals_lists, apis, st.randoms(use_true_random=False))
 def test_the_order_changes_no_name(originals: list[str], api: str, random: Random) -> None:
     shuffled = random.sample(originals, len(originals))
@@ -181,7 +181,7 @@ def test_the_order_changes_no_name(originals: list[str], api: str, random: Rando
     assert offered(made, api) == dict(zip(made, made, strict=True))
 
 
-@examples(300)
+@examples(150)
 @given(originals_lists, from_parts.filter(str.strip), apis)
 def test_another_tool_changes_only_what_could_be_taken_for_it(originals: list[str], more: str, api: str) -> None:
     assume(more not in originals)
@@ -202,7 +202,7 @@ def is_said_about_another(original: str) -> bool:
     return original.partition(" ")[0] == "not"
 
 
-@examples(600)
+@examples(300)
 @given(originals_lists, apis)
 def test_every_alias_in_a_json_call_is_its_tool(originals: list[str], api: str) -> None:
     names = sanitize(originals, api=api)
@@ -220,7 +220,7 @@ def test_every_alias_in_a_json_call_is_its_tool(originals: list[str], api: str) 
 MORE_THAN_A_NAME = re.compile(r"[][(){}'\"`<>#;,=|\\\n\r\f\v\x1c-\x1e\x85\u2028\u2029]")
 
 
-@examples(600)
+@examples(300)
 @given(originals_lists, apis)
 def test_a_written_call_is_of_its_tool_or_none(originals: list[str], api: str) -> None:
     # White space around a name is no part of it.
