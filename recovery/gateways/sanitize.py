@@ -60,8 +60,8 @@ class Names:
     `Toolset(names.tools(tools), aliases=names.aliases)`: a call written under an original then is a call of its tool,
     and of no other. Where the original is words joined by single dots or spaces, that is the strict form; where
     operators stand between them (`math/add`, `get-docs`), it takes the allowance `exact_operator_name`; any other
-    (`ns:tool`) can be written in a JSON call alone. One reading is left to the engine: where `f` is a tool too,
-    `not f(x=1)` is ambiguous, whatever the names.
+    (`ns:tool`) can be written in a JSON call alone. Two readings are left to the engine: where `f` is a tool too,
+    `not f(x=1)` is ambiguous, whatever the names; and a blank at the end of a name is none of it in `f (x=1)`.
     """
 
     api: str
