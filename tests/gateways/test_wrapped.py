@@ -324,6 +324,15 @@ def test_a_stream_has_the_response_and_is_closed(chat: Any) -> None:
     assert items.response.is_closed
 
 
+def test_a_stream_without_tools_is_the_librarys_own(chat: Any, claude: Any) -> None:
+    (transcript,) = [found for found in TRANSCRIPTS if str(found) == "openai-no-tools"]
+    with ask_for(transcript, openai_client.wrap(chat)) as items:
+        assert isinstance(items, openai.Stream)
+    (transcript,) = [found for found in TRANSCRIPTS if str(found) == "anthropic-no-tools"]
+    with ask_for(transcript, anthropic_client.wrap(claude)) as items:
+        assert isinstance(items, anthropic.Stream)
+
+
 def test_the_librarys_own_stream_helper_sees_the_calls(chat: Any) -> None:
     if not hasattr(chat.chat.completions, "stream"):
         pytest.skip("of a later version")
