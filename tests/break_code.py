@@ -481,6 +481,13 @@ BREAKS: Final = {
         "pass",
         "unclosed_list",
     ),
+    "never-named": Break("only calls as JSON are kept back", BUILDER, "if self._toolset.never:", "if False:", "never"),
+    "never-json": Break(
+        "only named calls are kept back", BUILDER, "self._keep_back(tool.name, start, end)", "pass", "never"
+    ),
+    "never-quoted": Break(
+        "a call in a string is not kept back", BUILDER, "self._keep_back(inner.call.name, start, end)", "pass", "never"
+    ),
     # Streams: seen only where a case comes in pieces.
     "stream-number": Break(
         "a number ends where the piece ends",

@@ -122,5 +122,6 @@ def test_a_gateways_own_names_are_held_to_the_tools_of_the_request() -> None:
     tools = request_toolset(["f", "g"], aliases={"a": "f", "b": "gone"}, never=["g", "gone"])
     assert (dict(tools.aliases), sorted(tools.never)) == ({"a": "f"}, ["g"])
     assert request_toolset(TOOLS, never=["gone"]) is TOOLS
+    assert request_toolset(Toolset(["f"], namespaces=["api"]), never=["f"]).namespaces == {"api"}
     more = request_toolset(TOOLS, never=["f"])
     assert (dict(more.aliases), sorted(more.never)) == ({"x": "g"}, ["f", "h"])

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 from collections.abc import Iterator
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +23,7 @@ from tests.gateways.transcripts import Transcript
 openai = pytest.importorskip("openai")
 anthropic = pytest.importorskip("anthropic")
 
+ROOT = Path(__file__).parent.parent.parent
 WRAP: dict[str, Any] = {"openai": openai_client.wrap, "anthropic": anthropic_client.wrap}
 SAID = "[Tide.forecast(port='Arbo'), berth_book()]"
 
@@ -321,6 +324,15 @@ def test_a_stream_has_the_response_and_is_closed(chat: Any) -> None:
     assert items.response.is_closed
 
 
+def test_a_stream_without_tools_is_the_librarys_own(chat: Any, claude: Any) -> None:
+    (transcript,) = [found for found in TRANSCRIPTS if str(found) == "openai-no-tools"]
+    with ask_for(transcript, openai_client.wrap(chat)) as items:
+        assert isinstance(items, openai.Stream)
+    (transcript,) = [found for found in TRANSCRIPTS if str(found) == "anthropic-no-tools"]
+    with ask_for(transcript, anthropic_client.wrap(claude)) as items:
+        assert isinstance(items, anthropic.Stream)
+
+
 def test_the_librarys_own_stream_helper_sees_the_calls(chat: Any) -> None:
     if not hasattr(chat.chat.completions, "stream"):
         pytest.skip("of a later version")
@@ -334,6 +346,20 @@ def test_the_librarys_own_stream_helper_sees_the_calls(chat: Any) -> None:
         (choice,) = stream.get_final_completion().choices
     assert "tool_calls.function.arguments.done" in kinds
     assert [call.function.name for call in choice.message.tool_calls] == ["Tide_forecast"]
+
+
+def test_what_the_readme_says(
+    address: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (block,) = re.findall(r"(?ms)^```py\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"))
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{address}/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    tools = offer("openai", ["Tide_forecast", "delete_all"])
+    for said, printed in [("Tide.forecast()", "name='Tide_forecast'"), ("delete_all()", "None\n")]:
+        names: dict[str, Any] = {"model": "stop", "messages": user(said), "tools": tools}
+        exec(compile(block, "README.md", "exec"), names)
+        names["client"].close()
+        assert printed in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("library", ["openai", "anthropic"])
