@@ -156,19 +156,6 @@ class Toolset(Frozen):
         """`tools` itself where it is a toolset already, otherwise one made of it."""
         return tools if isinstance(tools, Toolset) else cls(tools)
 
-    def only(self, names: Iterable[str]) -> Toolset:
-        """A toolset of these tools alone, in the order they have here, with what belongs to them of all else.
-
-        `names`: offered names. Raises `ValueError` for one that is not offered, `TypeError` for what is no name.
-        """
-        kept = _offered(names, "names", self._exact)
-        return Toolset(
-            [tool for tool in self.tools if tool.name in kept],
-            aliases={alias: name for alias, name in self.aliases.items() if name in kept},
-            namespaces=self.namespaces,
-            never=self.never & kept,
-        )
-
     def get(self, name: str) -> Tool | None:
         """The tool offered under exactly this name. Aliases and other spellings are `names`'s to judge."""
         return self._exact.get(name)

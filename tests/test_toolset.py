@@ -313,18 +313,6 @@ def test_a_name_that_is_never_recovered_must_be_offered(never: Any, error: type[
     assert str(caught.value) == message
 
 
-def test_only_these_tools_with_all_that_is_theirs() -> None:
-    tools = Toolset(["f", "g", "h"], aliases={"a": "f", "b": "g"}, namespaces=["api"], never=["g", "h"])
-    some = tools.only(["h", "f"])
-    assert [tool.name for tool in some.tools] == ["f", "h"]
-    assert dict(some.aliases) == {"a": "f"}
-    assert (some.namespaces, some.never) == (frozenset({"api"}), frozenset({"h"}))
-    assert some.get("f") == tools.get("f")
-    assert len(tools.only([])) == 0
-    with pytest.raises(ValueError, match=r"names\[0\]: 'a' is not among the offered tools"):
-        tools.only(["a"])
-
-
 def test_what_is_never_recovered_survives_pickling_and_is_shown() -> None:
     tools = pickle.loads(pickle.dumps(Toolset(["f", "g"], never={"g"})))
     assert tools.never == {"g"}

@@ -20,7 +20,8 @@ _ALL: Final = frozenset(("auto", "required", "any"))
 class Offer(NamedTuple):
     """What may be recovered from the answers to one request.
 
-    `tools`: an empty toolset where nothing may be, so that answers pass untouched. Where the request forbids parallel
+    `tools`: an empty toolset where nothing may be, so that answers pass untouched. Where the request leaves some tools
+    alone, a call of another is never recovered (`Toolset.never`). Where the request forbids parallel
     calls, `policy` has a limit of one call, and `commit` is "answer": a first call can't go out before it is known that
     there is no second.
     """
@@ -94,7 +95,9 @@ def _offer(
 ) -> Offer:
     toolset, policy = Toolset.of(tools), Policy.of(policy)
     if chosen is not None:
-        toolset = toolset.only(tool.name for tool in toolset.tools if tool.name in chosen)
+        names = {tool.name for tool in toolset.tools}
+        # Kept back, not put aside: with `a.b` and `a_b` offered, `a.b(x=1)` is no call of the `a_b` that was chosen.
+        toolset = request_toolset(toolset, never=names - chosen) if names & chosen else Toolset([])
     if is_single:
         limits = {name: getattr(policy.limits, name) for name in Limits.__slots__}
         policy, commit = Policy(policy.allow, Limits(**{**limits, "calls": 1})), "answer"

@@ -9,11 +9,12 @@ import pytest
 from recovery import Limits, Policy, Reason, Toolset, recover
 from recovery.gateways.request import Offer, anthropic_offer, openai_offer, request_toolset
 
-TOOLS = Toolset(["f", "g", "h"], aliases={"x": "g"}, never={"h"})
+TOOLS = Toolset(["f", "g", "h"], aliases={"x": "g"})
 
 
 def names(offer: Offer) -> list[str]:
-    return [tool.name for tool in offer.tools.tools]
+    """What a written call may be made of."""
+    return [tool.name for tool in offer.tools.tools if tool.name not in offer.tools.never]
 
 
 class NotGiven:
@@ -87,9 +88,21 @@ def test_what_a_choice_of_anthropic_leaves(choice: Any, left: str) -> None:
 
 def test_what_is_left_keeps_what_belongs_to_it() -> None:
     offer = openai_offer(TOOLS, tool_choice=function("g"), policy=Policy.strict(), commit="call")
-    assert (dict(offer.tools.aliases), sorted(offer.tools.never)) == ({"x": "g"}, [])
+    assert (dict(offer.tools.aliases), sorted(offer.tools.never)) == ({"x": "g"}, ["f", "h"])
     assert (offer.policy, offer.commit) == (Policy.strict(), "call")
     assert openai_offer(TOOLS).tools is TOOLS
+
+
+def test_what_a_gateway_keeps_back_is_kept_back_where_it_is_chosen() -> None:
+    kept_back = Toolset(["f", "g"], never={"g"})
+    assert names(openai_offer(kept_back, tool_choice=function("g"))) == []
+
+
+def test_a_tool_that_was_not_chosen_still_has_its_name() -> None:
+    tools = ["a.b", "a_b"]
+    offer = openai_offer(tools, tool_choice=function("a_b"))
+    for answer, called in (("a.b(x=1)", []), ("[a_b(x=1), a.b()]", []), ("a_b(x=1)", ["a_b"])):
+        assert [call.name for call in recover(answer, offer.tools).calls] == called
 
 
 @pytest.mark.parametrize(
@@ -121,7 +134,8 @@ def test_only_false_forbids_parallel_calls(given: Any) -> None:
 def test_a_gateways_own_names_are_held_to_the_tools_of_the_request() -> None:
     tools = request_toolset(["f", "g"], aliases={"a": "f", "b": "gone"}, never=["g", "gone"])
     assert (dict(tools.aliases), sorted(tools.never)) == ({"a": "f"}, ["g"])
-    assert request_toolset(TOOLS, never=["gone"]) is TOOLS
+    kept_back = Toolset(["f", "g", "h"], aliases={"x": "g"}, never={"h"})
+    assert request_toolset(kept_back, never=["gone"]) is kept_back
     assert request_toolset(Toolset(["f"], namespaces=["api"]), never=["f"]).namespaces == {"api"}
-    more = request_toolset(TOOLS, never=["f"])
+    more = request_toolset(kept_back, never=["f"])
     assert (dict(more.aliases), sorted(more.never)) == ({"x": "g"}, ["f", "h"])

@@ -351,7 +351,8 @@ def test_the_librarys_own_stream_helper_sees_the_calls(chat: Any) -> None:
 def test_what_the_readme_says(
     address: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (block,) = re.findall(r"(?ms)^```py\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"))
+    blocks = re.findall(r"(?ms)^```py\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"))
+    (block,) = (block for block in blocks if "openai_client" in block)
     monkeypatch.setenv("OPENAI_BASE_URL", f"{address}/v1")
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     tools = offer("openai", ["Tide_forecast", "delete_all"])
