@@ -15,6 +15,7 @@ import argparse
 import asyncio
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -146,14 +147,10 @@ def run_bare(address: str) -> None:
         return StreamingResponse(pieces(), status_code=got.status_code, headers=kept)
 
     app = Starlette(routes=[Route("/{path:path}", answer, methods=["POST"])])
-    config = uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="off", ws="none")
-
-    class Server(uvicorn.Server):
-        async def startup(self, sockets: Any = None) -> None:
-            await super().startup(sockets)
-            print(f"http://127.0.0.1:{self.servers[0].sockets[0].getsockname()[1]}", flush=True)
-
-    Server(config).run()
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", ws="none"))
+    with socket.create_server(("127.0.0.1", 0), backlog=4096) as listening:
+        print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
+        server.run(sockets=[listening])
 
 
 # The processes
