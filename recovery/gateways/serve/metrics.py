@@ -63,4 +63,5 @@ class Metrics:
         self._requests.labels(outcome).inc()
 
     def page(self) -> bytes:
-        return generate_latest(self._registry)
+        page: bytes = generate_latest(self._registry)
+        return page
