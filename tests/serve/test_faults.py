@@ -196,6 +196,16 @@ def test_a_request_that_is_too_large(path: str) -> None:
         goes_on(before)
 
 
+def test_a_request_that_does_not_arrive() -> None:
+    with both(whole(b"{}"), read_timeout=0.2) as (behind, before):
+        host, port = before.address.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port))) as client:
+            client.sendall(b"POST %b HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{" % CHAT.encode())
+            assert client.recv(65536).startswith(b"HTTP/1.1 408 ")
+        assert behind.asked == []
+        goes_on(before)
+
+
 @pytest.mark.parametrize("end", [b"\n\n", b""], ids=["ended", "open"])
 def test_ten_megabytes_in_one_line(end: bytes) -> None:
     line = b'data: {"choices": [{"index": 0, "delta": {"content": "' + b"x" * 10_000_000 + b'"}}]}' + end

@@ -92,7 +92,9 @@ class _Exchange:
         except TooLargeError:
             most = self._proxy.settings.max_request
             await self._fail(413, "request_too_large", f"the request is larger than {most:,} bytes")
-        except (httpx.TimeoutException, TimeoutError):
+        except TimeoutError:
+            await self._fail(408, "request_timeout", "the request did not arrive in time")
+        except httpx.TimeoutException:
             await self._fail(504, "upstream_timeout", "the upstream did not answer in time")
         except (httpx.TransportError, zlib.error) as error:
             broken = "broke off" if self._status else "could not be reached, or broke off before it answered"
