@@ -1,8 +1,8 @@
 """The command line: `recovery recover` for one answer, `recovery replay` for files of recorded ones.
 
-What is read and counted is `replay`'s; here are the exit statuses and how it looks. `recovery evidence` and
-`recovery stream` stand in `cli_evidence` and `cli_stream`. May import: the public names of the package, `cli_evidence`,
-`cli_options`, `cli_stream`, `replay`, `rows`, `terminal`.
+What is read and counted is `replay`'s; here are the exit statuses and how it looks. `recovery evidence`, `recovery
+serve` and `recovery stream` stand in `cli_evidence`, `cli_serve` and `cli_stream`. May import: the public names of the
+package, `cli_evidence`, `cli_options`, `cli_serve`, `cli_stream`, `replay`, `rows`, `terminal`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any, Final
 from . import RULES, compiled, recover
 from .cli_evidence import evidence
 from .cli_options import aliases_option, allow_option, policy_of, policy_option, read_tools, tools_option
+from .cli_serve import serve
 from .cli_stream import stream
 from .replay import MOST_KEYS, OTHER_GROUPS, Baseline, Count, Plan, Report, replay
 from .rows import read_toolsets
@@ -76,10 +77,12 @@ def main() -> None:
     ask_a_model | recovery stream --tools tools.json
     recovery replay answers.jsonl.gz --toolsets toolsets.jsonl
     recovery evidence answers.jsonl.gz --toolsets toolsets.jsonl --negatives prose.jsonl --out found
+    recovery serve --upstream http://127.0.0.1:8000
     """
 
 
 main.add_command(evidence)
+main.add_command(serve)
 main.add_command(stream)
 
 

@@ -29,6 +29,7 @@ COMMANDS = {
     for what in (
         "'.[cli]' && .venv/bin/recovery replay examples/answers.jsonl --toolsets examples/toolsets.jsonl",
         "-e '.[dev]' && .venv/bin/pytest",
+        "'.[serve]' && .venv/bin/recovery serve --demo",
     )
 }
 
