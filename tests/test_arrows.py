@@ -57,11 +57,14 @@ ORDER = (
     "gateways.completion",
     "gateways.response",
     "gateways.message",
+    "gateways.options",
     "gateways.openai",
     "gateways.anthropic",
     "gateways.client",
     "gateways.openai_client",
     "gateways.anthropic_client",
+    "gateways.litellm",
+    "gateways.vllm_plugin",
     "rows",
     "replay",
     "truth",
@@ -126,6 +129,9 @@ ON_TOP = {
         "gateways.items",
         "gateways.log",
     },
+    "gateways.options": {"__init__", "gateways.answer", "gateways.request"},
+    "gateways.litellm": {"gateways.items", "gateways.log", "gateways.openai", "gateways.options"},
+    "gateways.vllm_plugin": {"__init__", "gateways.answer", "gateways.options", "gateways.request"},
     "rows": {"__init__"},
     "replay": {"__init__", "rows"},
     "truth": {"__init__"},
@@ -142,6 +148,8 @@ ON_TOP = {
 
 # What is imported from outside the standard library, by whom. Never by the engine.
 THIRD_PARTY = {
+    "gateways.litellm": {"litellm"},
+    "gateways.vllm_plugin": {"vllm"},
     "terminal": {"click", "rich"},
     "cli_options": {"click"},
     "cli_evidence": {"click"},

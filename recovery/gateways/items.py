@@ -26,7 +26,9 @@ def fields(item: Any) -> dict[str, Any]:
     """The fields that were set, known to the library or not."""
     if isinstance(item, dict):
         return item
-    return {name: getattr(item, name) for name in (*item.model_fields_set, *(item.model_extra or ()))}
+    names = (*item.model_fields_set, *(item.model_extra or ()))
+    # Objects of LiteLLM count fields as set that they have taken away again.
+    return {name: getattr(item, name) for name in names if hasattr(item, name)}
 
 
 def said(item: Any) -> dict[str, Any]:
@@ -56,8 +58,14 @@ def new(kind: type, values: Mapping[str, Any]) -> Any:
 def around(item: Any, names: Collection[str], **values: Any) -> Any:
     """An item of the same class that has only these of its fields, and the values, which are items already."""
     values = {name: value for name, value in fields(item).items() if name in names} | values
+    if isinstance(item, dict):
+        return values
     # Not validated: what an upstream wrote into these fields need not be what the library expects there.
-    return values if isinstance(item, dict) else type(item).model_construct(**values)
+    made = type(item).model_construct(**values)
+    if item.__pydantic_private__ is not None:
+        # What a library keeps beside the fields, as LiteLLM does the deployment, belongs to this one too.
+        made.__pydantic_private__ = dict(item.__pydantic_private__)
+    return made
 
 
 def constructed(item: Any, name: str, value: Any) -> Any:

@@ -91,7 +91,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing: a test that fails says what it asked for."""
 
 
-class _Server(ThreadingHTTPServer):
+class Server(ThreadingHTTPServer):
     """Clients may leave early."""
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -102,7 +102,7 @@ class _Server(ThreadingHTTPServer):
 @contextmanager
 def serving() -> Iterator[str]:
     """The server's address, while it runs."""
-    with _Server(("127.0.0.1", 0), _Handler) as server:
+    with Server(("127.0.0.1", 0), _Handler) as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
