@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -78,6 +79,8 @@ def configure(folder: Path, upstream: EchoServer, config: dict[str, Any]) -> Pat
     base = f"http://127.0.0.1:{upstream.server_port}"
     models = {
         "echo": {"model": "openai/echo", "api_base": f"{base}/v1", "api_key": "none"},
+        # One of which LiteLLM makes messages of Anthropic's API.
+        "messages": {"model": "hosted_vllm/echo", "api_base": f"{base}/v1", "api_key": "none"},
         # A provider that LiteLLM gives no tools.
         "toolless": {"model": "perplexity/sonar", "api_base": base, "api_key": "none"},
     }
@@ -299,6 +302,19 @@ def test_tools_that_the_provider_does_not_get_count(ask: Ask, with_callback: Pro
     (request,) = upstream.requests
     assert "tools" not in request
     assert found == {"content": None, "calls": CALLS, "finish": "tool_calls"}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_other_routes_pass(stream: bool, with_callback: Proxy) -> None:
+    body = {"model": "messages", "max_tokens": 99, "messages": says("[berth.book()]"), "stream": stream}
+    tools = [{"name": "berth_book", "input_schema": {"type": "object"}}]
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {KEY}"}
+    given = json.dumps({**body, "tools": tools}).encode()
+    with urlopen(Request(f"{with_callback.address}/v1/messages", given, headers)) as response:
+        answer = response.read().decode()
+    assert "[bert" in answer
+    assert "tool_use" not in answer
+    assert "the answer passes as it came" not in with_callback.log.read_text()
 
 
 def cases() -> list[tuple[str, Toolset]]:
