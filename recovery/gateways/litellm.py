@@ -90,8 +90,9 @@ class WrittenCalls(CustomLogger):
         """The chunks of the answer, those of written calls replaced."""
         upstream = _Upstream(response)
         try:
-            taken = self._of_request(request_data) if request_data.get("tools") else None
-            adapted = upstream if taken is None else recover_stream(upstream, commit=self._options.commit, **taken)
+            adapted: AsyncIterator[Any] = upstream
+            if request_data.get("tools") and await upstream.is_chat():
+                adapted = recover_stream(upstream, commit=self._options.commit, **self._of_request(request_data))
             async for chunk in adapted:
                 upstream.note_out(chunk)
                 yield chunk
@@ -130,7 +131,8 @@ class _Upstream:
     def __init__(self, chunks: Any) -> None:
         self._chunks = aiter(chunks)
         self.error: Exception | None = None
-        # The chunk that is being read, and the last that had a choice.
+        # The first chunk, looked at and not taken; the chunk that is being read, and the last that had a choice.
+        self._ahead: Any = None
         self._read: Any = None
         self._frame: Any = None
         # By choice, the pieces of its text before that chunk, and how much of it has gone out.
@@ -144,7 +146,9 @@ class _Upstream:
         for index, text in _texts(self._read):
             self._frame = self._read
             self._taken.setdefault(index, []).append(text)
-        self._read = None
+        self._read, self._ahead = self._ahead, None
+        if self._read is not None:
+            return self._read
         try:
             self._read = await anext(self._chunks)
         except StopAsyncIteration:
@@ -153,6 +157,12 @@ class _Upstream:
             self.error = error
             raise
         return self._read
+
+    async def is_chat(self) -> bool:
+        """Whether the first chunk is one of a chat completion."""
+        first = await anext(self, None)
+        self._ahead, self._read = first, None
+        return isinstance(first, ModelResponseStream)
 
     def note_out(self, chunk: Any) -> None:
         for index, text in _texts(chunk):

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -29,6 +30,7 @@ CODE = re.compile(r"^```py\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("litellm") is None, reason="litellm is not installed")
 openai = pytest.importorskip("openai")
+yaml = pytest.importorskip("yaml")
 
 TOOLS = [
     {"type": "function", "function": {"name": name, "parameters": {"type": "object"}}}
@@ -41,9 +43,7 @@ KEY = f"sk-{secrets.token_hex(16)}"
 # Longer than the proxy takes to start on a machine that is busy.
 PATIENCE = 120
 
-# What each proxy is started with, beside its models.
-WITH = {"litellm_settings": {"callbacks": ["recovery.gateways.litellm.callback"], "drop_params": True}}
-OPTIONS = {"never": ["delete_all"], "aliases": {"Reserve a berth": "berth_book", "other": "not_offered"}}
+CALLBACK = {"litellm_settings": {"callbacks": ["recovery.gateways.litellm.callback"]}}
 OWN = """
 from recovery.gateways import litellm, openai
 
@@ -78,12 +78,14 @@ def configure(folder: Path, upstream: EchoServer, config: dict[str, Any]) -> Pat
     base = f"http://127.0.0.1:{upstream.server_port}"
     models = {
         "echo": {"model": "openai/echo", "api_base": f"{base}/v1", "api_key": "none"},
+        # One of which LiteLLM makes messages of Anthropic's API.
+        "messages": {"model": "hosted_vllm/echo", "api_base": f"{base}/v1", "api_key": "none"},
         # A provider that LiteLLM gives no tools.
         "toolless": {"model": "perplexity/sonar", "api_base": base, "api_key": "none"},
     }
     listed = [{"model_name": name, "litellm_params": params} for name, params in models.items()]
     # JSON is YAML too.
-    (folder / "config.yaml").write_text(json.dumps({"model_list": listed, **config}))
+    (folder / "config.yaml").write_text(json.dumps({**config, "model_list": config.get("model_list", []) + listed}))
     return folder
 
 
@@ -136,7 +138,10 @@ def upstream() -> Iterator[EchoServer]:
 
 @pytest.fixture(scope="module")
 def with_callback(upstream: EchoServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
-    config = {**WITH, "callback_settings": {"recovery": OPTIONS}}
+    """One as the example has it, with models and an alias more."""
+    config = yaml.safe_load((ROOT / "examples/litellm.yaml").read_text())
+    config["litellm_settings"]["drop_params"] = True
+    config["callback_settings"]["recovery"]["aliases"]["Reserve a berth"] = "berth_book"
     with proxy(configure(tmp_path_factory.mktemp("proxy"), upstream, config)) as running:
         yield running
 
@@ -301,6 +306,19 @@ def test_tools_that_the_provider_does_not_get_count(ask: Ask, with_callback: Pro
     assert found == {"content": None, "calls": CALLS, "finish": "tool_calls"}
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_other_routes_pass(stream: bool, with_callback: Proxy) -> None:
+    body = {"model": "messages", "max_tokens": 99, "messages": says("[berth.book()]"), "stream": stream}
+    tools = [{"name": "berth_book", "input_schema": {"type": "object"}}]
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {KEY}"}
+    given = json.dumps({**body, "tools": tools}).encode()
+    with urlopen(Request(f"{with_callback.address}/v1/messages", given, headers)) as response:
+        answer = response.read().decode()
+    assert "[bert" in answer
+    assert "tool_use" not in answer
+    assert "the answer passes as it came" not in with_callback.log.read_text()
+
+
 def cases() -> list[tuple[str, Toolset]]:
     """Some of the vectors, one of many, whose text can be sent, and each tool of which has a schema that can."""
     found = []
@@ -347,7 +365,9 @@ def test_an_error_of_ours_never_breaks_the_answer(upstream: EchoServer, tmp_path
 
 
 def test_a_wrong_option_ends_the_start(upstream: EchoServer, tmp_path: Path) -> None:
-    process, _ = start(configure(tmp_path, upstream, {**WITH, "callback_settings": {"recovery": {"polciy": "strict"}}}))
+    process, _ = start(
+        configure(tmp_path, upstream, {**CALLBACK, "callback_settings": {"recovery": {"polciy": "strict"}}})
+    )
     try:
         assert process.wait(PATIENCE) != 0
     finally:
@@ -356,14 +376,13 @@ def test_a_wrong_option_ends_the_start(upstream: EchoServer, tmp_path: Path) -> 
     assert "callback_settings: recovery: there is no option 'polciy'" in (tmp_path / "log").read_text()
 
 
-def test_the_example_of_a_configuration(tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_bytes((ROOT / "examples/litellm.yaml").read_bytes())
+def test_the_model_of_the_example(with_callback: Proxy) -> None:
     request: Any = {
         "model": "demo",
         "messages": [{"role": "user", "content": "The ferns are cold."}],
         "tools": [{"type": "function", "function": {"name": "Greenhouse_setClimate"}}],
     }
-    with proxy(tmp_path) as running, running.client() as client:
+    with with_callback.client() as client:
         (choice,) = client.chat.completions.create(**request).choices
         deltas = [chunk.choices[0].delta for chunk in client.chat.completions.create(**request, stream=True)]
     for calls in (choice.message.tool_calls, [call for delta in deltas for call in delta.tool_calls or ()]):
