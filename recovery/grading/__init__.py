@@ -1,4 +1,36 @@
 """Which failure, on your traffic, and is the difference real: six outcomes, the noise floor, a decision rule.
 
-Uses only the public names of `recovery`. May import: everything of this folder.
+Uses only the public names of `recovery`. May import: everything below that is of this folder.
 """
+
+from .case import Case, ExpectedCall, Rules
+from .cell import Cell, Grade, Matrix, matrix_of
+from .matchers import ANY, OMIT, approx, one_of, predicate, regex, text, unordered
+from .outcome import OUTCOMES, TAXONOMY, Detail, Outcome, Ungraded
+from .semantic import CheckError, SemanticCheck, Verdict
+
+__all__ = [
+    "ANY",
+    "OMIT",
+    "OUTCOMES",
+    "TAXONOMY",
+    "Case",
+    "Cell",
+    "CheckError",
+    "Detail",
+    "ExpectedCall",
+    "Grade",
+    "Matrix",
+    "Outcome",
+    "Rules",
+    "SemanticCheck",
+    "Ungraded",
+    "Verdict",
+    "approx",
+    "matrix_of",
+    "one_of",
+    "predicate",
+    "regex",
+    "text",
+    "unordered",
+]

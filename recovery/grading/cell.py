@@ -30,6 +30,10 @@ class Grade(BaseModel):
     differences: tuple[str, ...] = ()
     # The arguments were absent, and taken for an empty object.
     absent_arguments: bool = False
+    # The arguments fit the schema only by lax validation, and that was asked for.
+    coerced: bool = False
+    # Of an answer of several calls: what each would be on its own, in the order of the answer.
+    each: tuple[Outcome, ...] = ()
 
 
 class Cell(BaseModel):
