@@ -1,6 +1,6 @@
 """A case: a query, and the call that it wants, or none.
 
-May import: `matchers`.
+May import: `grading.matchers`.
 """
 
 from __future__ import annotations

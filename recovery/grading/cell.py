@@ -1,6 +1,6 @@
 """One cell of the matrix: one answer of one model to one case, and the matrix that the statistics read.
 
-May import: `outcome`.
+May import: `grading.outcome`.
 """
 
 from __future__ import annotations

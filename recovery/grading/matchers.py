@@ -100,7 +100,7 @@ def one_of(*values: Any) -> OneOf:
 
 
 def approx(value: float, *, rel: float = 1e-6, abs: float = 0.0) -> Approx:  # noqa: A002 (as math.isclose has it)
-    """A number near this one. Raises `TypeError` or `ValueError` for what is no finite number, or a tolerance below 0."""
+    """A number near this one. Raises `TypeError` or `ValueError` for what is no finite number or is negative."""
     for name, number in (("value", value), ("rel", rel), ("abs", abs)):
         if isinstance(number, bool) or not isinstance(number, int | float):
             raise TypeError(f"approx: {name} must be a number, not {number!r}")

@@ -1,6 +1,6 @@
 """What a team's own check says of arguments that fit the schema: a bool or a `Verdict`, and nothing else.
 
-May import: `case`.
+May import: `grading.case`.
 """
 
 from __future__ import annotations
