@@ -1,0 +1,27 @@
+"""Reports of a run: what a page shows is computed once (`build`), and written as a page, as text, as data.
+
+May import: everything of this folder.
+"""
+
+from .build import build
+from .files import to_json, to_junit
+from .gate import Bound, Check, State, check_bounds, parse_bound, status
+from .markdown import to_markdown
+from .model import Report, Ruling
+from .page import to_page
+
+__all__ = [
+    "Bound",
+    "Check",
+    "Report",
+    "Ruling",
+    "State",
+    "build",
+    "check_bounds",
+    "parse_bound",
+    "status",
+    "to_json",
+    "to_junit",
+    "to_markdown",
+    "to_page",
+]

@@ -1,0 +1,310 @@
+"""From cases and cells to a report: every figure and list that a page shows.
+
+May import: `grading.case`, `grading.cell`, `grading.outcome`, `grading.provenance`, `grading.report.estimates`,
+`grading.report.model`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+
+from recovery.grading.case import Case
+from recovery.grading.cell import Cell, Grade
+from recovery.grading.outcome import OUTCOMES, Detail, Outcome
+from recovery.grading.provenance import Block
+from . import estimates
+from .model import (
+    NO_TOOL,
+    Arrival,
+    CasePart,
+    Confusion,
+    Difference,
+    Lost,
+    ModelPart,
+    Rate,
+    Reading,
+    Report,
+    Ruling,
+)
+
+# Of an answer whose call was lost: so much is shown.
+_EXCERPT: Final = 200
+
+# By model, case, repeat.
+_Grid = Mapping[str, Mapping[str, Mapping[int, Cell]]]
+
+
+def build(
+    cases: Sequence[Case],
+    cells: Iterable[Cell],
+    block: Block,
+    *,
+    ruling: Ruling | None = None,
+    alpha: float = 0.05,
+    level: float = 0.95,
+) -> Report:
+    """Everything that a page shows of these cells. Models and repeats are those of the block.
+
+    Raises `ValueError` for a cell of a case, a model or a repeat that the run does not have.
+    """
+    models = [entry.name for entry in block.models]
+    repeats = block.run.planned_repeats
+    grid = _grid(cells, models, {case.id for case in cases}, repeats)
+    differences = _differences(cases, grid, models, repeats, alpha, level)
+    return Report(
+        block=block,
+        models=tuple(_model(cases, grid[model], model, repeats, level) for model in models),
+        differences=differences,
+        confusion=_confusion(cases, grid),
+        flaky=tuple(_flaky(cases, grid, repeats)),
+        unanimous=tuple(_unanimous(cases, grid, repeats)),
+        lost=tuple(_lost(cases, grid)),
+        ruling=ruling,
+        cases=len(cases),
+        repeats=repeats,
+        alpha=alpha,
+        level=level,
+    )
+
+
+def eligible(case: Case, outcome: Outcome) -> bool:
+    """Whether an answer to this case can have this outcome at all."""
+    if outcome is Outcome.CORRECT:
+        return True
+    return case.expects_call != (outcome is Outcome.SPURIOUS_CALL)
+
+
+def hits(
+    cases: Sequence[Case], cells: Mapping[str, Mapping[int, Cell]], outcome: Outcome, repeats: int
+) -> estimates.Floats:
+    """Cases × repeats: 1 where the cell has the outcome, 0 where another, NaN where it is ungraded or can't have it."""
+    table = np.full((len(cases), repeats), np.nan)
+    for at, case in enumerate(cases):
+        if eligible(case, outcome):
+            for repeat, cell in cells.get(case.id, {}).items():
+                if cell.grade is not None:
+                    table[at, repeat] = cell.grade.outcome == outcome
+    return table
+
+
+def _grid(cells: Iterable[Cell], models: Sequence[str], cases: set[str], repeats: int) -> _Grid:
+    grid: dict[str, dict[str, dict[int, Cell]]] = {model: defaultdict(dict) for model in models}
+    for cell in cells:
+        if cell.model not in grid or cell.case_id not in cases or not 0 <= cell.repeat < repeats:
+            where = f"model {cell.model!r}, case {cell.case_id!r}, repeat {cell.repeat}"
+            raise ValueError(f"a cell that is not of this run: {where}")
+        grid[cell.model][cell.case_id][cell.repeat] = cell
+    return grid
+
+
+def _model(
+    cases: Sequence[Case], cells: Mapping[str, Mapping[int, Cell]], name: str, repeats: int, level: float
+) -> ModelPart:
+    rates = []
+    for outcome in OUTCOMES:
+        table = hits(cases, cells, outcome, repeats)
+        graded = ~np.isnan(table)
+        found = estimates.rate(table, level)
+        rates.append(
+            Rate(
+                outcome=outcome,
+                count=int(np.nansum(table)),
+                of=int(graded.sum()),
+                cases=int(graded.any(axis=1).sum()),
+                value=found and found.value,
+                low=found and found.low,
+                high=found and found.high,
+            )
+        )
+    details: dict[str, Counter[str]] = defaultdict(Counter)
+    ungraded: Counter[str] = Counter()
+    for case in cases:
+        for repeat in range(repeats):
+            cell = cells.get(case.id, {}).get(repeat)
+            if cell is None or cell.grade is None:
+                ungraded[str(cell.ungraded) if cell and cell.ungraded else "not_run"] += 1
+            elif cell.grade.detail is not None:
+                details[cell.grade.outcome][cell.grade.detail] += 1
+    return ModelPart(
+        name=name,
+        rates=tuple(rates),
+        arrival=_arrival(cases, cells),
+        details={outcome: dict(counts) for outcome, counts in details.items()},
+        ungraded=dict(ungraded),
+        cells=len(cases) * repeats,
+    )
+
+
+def _graded(cases: Sequence[Case], cells: Mapping[str, Mapping[int, Cell]]) -> Iterable[tuple[Case, Cell, Grade]]:
+    for case in cases:
+        for _, cell in sorted(cells.get(case.id, {}).items()):
+            if cell.grade is not None:
+                yield case, cell, cell.grade
+
+
+def _arrival(cases: Sequence[Case], cells: Mapping[str, Mapping[int, Cell]]) -> Arrival:
+    counts: Counter[str] = Counter()
+    lost: Counter[str] = Counter()
+    for case, _, grade in _graded(cases, cells):
+        if not case.expects_call:
+            continue
+        if grade.detail is Detail.WRITTEN_AND_REFUSED:
+            lost[grade.reason or "unknown"] += 1
+        elif grade.outcome is not Outcome.NO_CALL:
+            counts["recovered" if grade.recovered else "native"] += 1
+        else:
+            counts[grade.detail if grade.detail in {Detail.REFUSAL, Detail.TRUNCATED} else Detail.SILENT] += 1
+    return Arrival(lost=dict(sorted(lost.items())), **counts)
+
+
+def _differences(
+    cases: Sequence[Case], grid: _Grid, models: Sequence[str], repeats: int, alpha: float, level: float
+) -> tuple[Difference, ...]:
+    tables = {(model, outcome): hits(cases, grid[model], outcome, repeats) for model in models for outcome in OUTCOMES}
+    pairs = list(combinations(models, 2))
+    tests = len(pairs) * len(OUTCOMES)
+    found = [
+        [estimates.paired(tables[one, what], tables[other, what], level, alpha, tests) for what in OUTCOMES]
+        for one, other in pairs
+    ]
+    adjusted = estimates.family(found)
+    return tuple(
+        _difference(outcome, one, other, paired, p, alpha)
+        for (one, other), row, ps in zip(pairs, found, adjusted, strict=True)
+        for outcome, paired, p in zip(OUTCOMES, row, ps, strict=True)
+    )
+
+
+def _difference(
+    outcome: Outcome, one: str, other: str, paired: estimates.Paired | None, p: float | None, alpha: float
+) -> Difference:
+    if paired is None:
+        empty: dict[str, Any] = dict.fromkeys(("value", "low", "high", "p", "floor", "smallest_visible"))
+        return Difference(outcome=outcome, one=one, other=other, cases=0, reading="no cases", **empty)
+    identical = float(np.nanmax(np.abs(paired.by_case))) == 0
+    reading: Reading = "these cases"
+    if identical:
+        reading = "identical"
+    elif paired.floor is None:
+        reading = "floor unknown"
+    elif abs(paired.value) <= paired.floor:
+        reading = "noise"
+    elif p is not None and p < alpha:
+        reading = "real"
+    unknown = paired.cases < 2 or identical
+    return Difference(
+        outcome=outcome,
+        one=one,
+        other=other,
+        cases=paired.cases,
+        value=paired.value,
+        low=None if unknown else paired.low,
+        high=None if unknown else paired.high,
+        p=p,
+        floor=paired.floor,
+        smallest_visible=None if unknown else paired.smallest_visible,
+        reading=reading,
+    )
+
+
+def _tools(case: Case) -> list[str]:
+    return [call.tool for call in case.alternatives[0]] if case.alternatives else []
+
+
+def _confusion(cases: Sequence[Case], grid: _Grid) -> tuple[Confusion, ...]:
+    """Wanted and called tools of the answers that called another one, or one too many, or one where none was wanted."""
+    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for model, cells in grid.items():
+        for case, _, grade in _graded(cases, cells):
+            if grade.outcome not in {Outcome.WRONG_TOOL, Outcome.SPURIOUS_CALL}:
+                continue
+            wanted, called = Counter(_tools(case)), Counter(grade.called)
+            missing, extra = [*(wanted - called).elements()], [*(called - wanted).elements()]
+            for at in range(max(len(missing), len(extra))):
+                pair = (missing[at] if at < len(missing) else NO_TOOL, extra[at] if at < len(extra) else NO_TOOL)
+                counts[pair][model] += 1
+    order = sorted(counts.items(), key=lambda item: (-item[1].total(), item[0]))
+    return tuple(Confusion(wanted=wanted, called=called, counts=dict(by)) for (wanted, called), by in order)
+
+
+def _outcomes(case: Case, grid: _Grid, repeats: int) -> dict[str, tuple[str, ...]]:
+    def name(cell: Cell | None) -> str:
+        return "ungraded" if cell is None or cell.grade is None else str(cell.grade.outcome)
+
+    return {
+        model: tuple(name(cells.get(case.id, {}).get(repeat)) for repeat in range(repeats))
+        for model, cells in grid.items()
+    }
+
+
+def _flaky(cases: Sequence[Case], grid: _Grid, repeats: int) -> list[CasePart]:
+    """Cases whose outcome changes between the repeats of a model, those of most models first."""
+    found = []
+    for case in cases:
+        outcomes = _outcomes(case, grid, repeats)
+        turns = sum(len({name for name in row if name != "ungraded"}) > 1 for row in outcomes.values())
+        if turns:
+            found.append((-turns, case.id, _part(case, outcomes)))
+    return [part for *_, part in sorted(found, key=lambda item: item[:2])]
+
+
+def _unanimous(cases: Sequence[Case], grid: _Grid, repeats: int) -> list[CasePart]:
+    found = []
+    for case in cases:
+        outcomes = _outcomes(case, grid, repeats)
+        graded = [{name for name in row if name != "ungraded"} for row in outcomes.values()]
+        if not all(graded) or any(Outcome.CORRECT in row for row in graded):
+            continue
+        called: Counter[str] = Counter()
+        differences: Counter[str] = Counter()
+        for cells in grid.values():
+            for _, _, grade in _graded([case], cells):
+                called[", ".join(grade.called) or NO_TOOL] += 1
+                differences.update(grade.differences)
+        found.append(_part(case, outcomes, called, differences))
+    return found
+
+
+def _part(
+    case: Case, outcomes: dict[str, tuple[str, ...]], called: Iterable[str] = (), differences: Iterable[str] = ()
+) -> CasePart:
+    return CasePart(
+        case=case.id,
+        query=case.query,
+        wanted=", ".join(_tools(case)) or NO_TOOL,
+        outcomes=outcomes,
+        called=tuple(called),
+        differences=tuple(differences),
+    )
+
+
+def _lost(cases: Sequence[Case], grid: _Grid) -> list[Lost]:
+    """Of each model and reason one answer whose written call was refused, and how many there are."""
+    found: dict[tuple[str, str], tuple[Case, Cell]] = {}
+    counts: Counter[tuple[str, str]] = Counter()
+    for model, cells in grid.items():
+        for case, cell, grade in _graded(cases, cells):
+            if grade.detail is Detail.WRITTEN_AND_REFUSED:
+                key = (model, grade.reason or "unknown")
+                found.setdefault(key, (case, cell))
+                counts[key] += 1
+    return [
+        Lost(model=model, case=case.id, reason=reason, text=_excerpt(cell.answer), alike=counts[model, reason])
+        for (model, reason), (case, cell) in found.items()
+    ]
+
+
+def _excerpt(answer: Any) -> str:
+    """The text of an answer as a cell keeps it, cut; nothing where the answer was not kept."""
+    text = answer
+    for key in ("message", "text", "content"):
+        if isinstance(text, dict) and key in text:
+            text = text[key]
+    if not isinstance(text, str):
+        return ""
+    return text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…"
