@@ -1,6 +1,6 @@
 """Reports of a run: what a page shows is computed once (`build`), and written as a page, as text, as data.
 
-May import: everything of this folder.
+May import: everything below that is of this folder.
 """
 
 from .build import build

@@ -17,6 +17,7 @@ from recovery.grading.case import Case
 from recovery.grading.cell import Cell, Grade
 from recovery.grading.outcome import OUTCOMES, Detail, Outcome
 from recovery.grading.provenance import Block
+
 from . import estimates
 from .model import (
     NO_TOOL,
@@ -289,7 +290,7 @@ def _lost(cases: Sequence[Case], grid: _Grid) -> list[Lost]:
     counts: Counter[tuple[str, str]] = Counter()
     for model, cells in grid.items():
         for case, cell, grade in _graded(cases, cells):
-            if grade.detail is Detail.WRITTEN_AND_REFUSED:
+            if case.expects_call and grade.detail is Detail.WRITTEN_AND_REFUSED:
                 key = (model, grade.reason or "unknown")
                 found.setdefault(key, (case, cell))
                 counts[key] += 1

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from recovery.grading.outcome import OUTCOMES, Outcome
+
 from .model import Difference, ModelPart, Rate, Report
 from .sheets import READINGS, Show, word
 

@@ -29,6 +29,6 @@ def to_markdown(report: Report, now: date | None = None) -> str:
 
 def _table(table: Table) -> Iterator[str]:
     yield "| " + " | ".join(map(markdown_cell, table.head)) + " |"
-    yield "|" + "|".join(" ---: " if at >= table.numbers else " --- " for at in range(len(table.head))) + "|"
+    yield "|" + "|".join(" ---: " if table.is_number(at) else " --- " for at in range(len(table.head))) + "|"
     for row in table.rows:
         yield "| " + " | ".join(map(markdown_cell, row)) + " |"

@@ -132,4 +132,4 @@ def _table(table: Table, fold: bool) -> str:
 
 
 def _side(at: int, table: Table) -> str:
-    return ' class="n"' if at >= table.numbers else ""
+    return ' class="n"' if table.is_number(at) else ""

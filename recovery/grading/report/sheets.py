@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from recovery.grading.outcome import OUTCOMES, Detail, Outcome
 from recovery.grading.provenance import Block
+
 from .model import Arrival, CasePart, Difference, ModelPart, Report
 
 # So many rows of a list are shown; the JSON has all.
@@ -28,13 +29,27 @@ READINGS: Final = {
 }
 
 
+_SHORT: Final = {
+    "identical": "identical",
+    "noise": "noise",
+    "these cases": "on these cases",
+    "real": "real",
+    "floor unknown": "floor unknown",
+    "no cases": "no cases",
+}
+
+
 class Table(NamedTuple):
-    """`head` and `rows` of one length; the columns from `numbers` on are set to the right."""
+    """`head` and `rows` of one length; the columns from `numbers` on, less the last `words`, are set to the right."""
 
     caption: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numbers: int = 1
+    words: int = 0
+
+    def is_number(self, column: int) -> bool:
+        return self.numbers <= column < len(self.head) - self.words
 
 
 class Section(NamedTuple):
@@ -62,7 +77,12 @@ class Show:
         return self.block.render(None if number is None else float(number), now=self.now)
 
     def points(self, number: float | None, form: str = "+.1f") -> str:
-        return self.block.render(None if number is None else number * 100, form, now=self.now)
+        # Rounded before: nought has no sign.
+        return self.block.render(None if number is None else round(number * 100, 1) + 0.0, form, now=self.now)
+
+    def chance(self, p: float | None) -> str:
+        said = self.block.render(p, ".3f", now=self.now)
+        return "< 0.001" if said == "0.000" else said
 
     def plain(self, number: float | None, form: str = ".3f") -> str:
         return self.block.render(number, form, now=self.now)
@@ -178,9 +198,9 @@ def _apart(one: Difference, show: Show) -> str:
             seen = f"a design of this size sees {show.points(one.smallest_visible, '.1f')} points or more"
             return f"{said}: noise. {floor[0].upper()}{floor[1:]}; {seen}."
         case "real":
-            return f"{said}: real; {floor}, adjusted p {show.plain(one.p)}."
+            return f"{said}: real; {floor}, adjusted p {show.chance(one.p)}."
         case _:
-            return f"{said}: {READINGS[one.reading]}; {floor}, adjusted p {show.plain(one.p)}."
+            return f"{said}: {READINGS[one.reading]}; {floor}, adjusted p {show.chance(one.p)}."
 
 
 def _ruling(report: Report, show: Show) -> Section:
@@ -232,20 +252,21 @@ def _differences(report: Report, show: Show) -> Section:
             show.points(one.value),
             show.points_span(one.low, one.high),
             show.points(one.floor, ".1f"),
-            show.plain(one.p) if one.reading not in {"identical", "no cases"} else "–",
+            show.chance(one.p) if one.reading not in {"identical", "no cases"} else "–",
             show.points(one.smallest_visible, ".1f"),
-            READINGS[one.reading],
+            _SHORT[one.reading],
         )
         for one in report.differences
         if one.cases
     )
     line = (
-        "The same cases, one model less the other, in points. Below the noise floor a difference is what another run "
-        "of the same models would change by itself; the p values are adjusted over the whole table. The smallest "
-        "visible difference is what a design of this size finds in four of five runs."
+        "The same cases, one model less the other, in points. At or below the noise floor a difference is what another "
+        "run of the same models would change by itself: noise. Above it, a difference is real where its p, adjusted "
+        f"over the whole table, is below {show.plain(report.alpha, '.2f')}, and else real on these cases, and not shown "
+        "to hold for others. Visible is the smallest difference that a design of this size finds in four of five runs."
     )
-    head = ("outcome", "models", "difference", "interval", "noise floor", "adjusted p", "smallest visible", "reading")
-    tables = (Table("Paired differences", head, rows, 2),)
+    head = ("outcome", "models", "points", "interval", "floor", "adjusted p", "visible", "reading")
+    tables = (Table("Paired differences", head, rows, 2, 1),)
     return Section("differences", "Differences against the noise floor", (line,), tables, "differences")
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from recovery.grading.outcome import OUTCOMES, Outcome
+
 from .escape import to_html
 from .model import Difference, Report
 from .sheets import Show, word

@@ -1,6 +1,7 @@
 """The report in a terminal, by rich: the same words and tables, without what only a page has room for.
 
-May import: `grading.report.model`, `grading.report.sheets`, `terminal`.
+May import: `grading.report.escape`, `grading.report.model`, `grading.report.sheets`,
+`terminal`.
 """
 
 from __future__ import annotations
@@ -8,7 +9,11 @@ from __future__ import annotations
 from datetime import date
 from typing import Final
 
+from rich.text import Text
+
 from recovery.terminal import Terminal, new_table, plain
+
+from .escape import clean
 from .model import Report
 from .sheets import Table, sections, title
 
@@ -34,12 +39,17 @@ def print_report(report: Report, console: Terminal, now: date | None = None) -> 
 
 
 def _print_table(table: Table, console: Terminal) -> None:
-    made = new_table(table.head[: table.numbers], table.head[table.numbers :])
+    last_number = len(table.head) - table.words
+    made = new_table(table.head[: table.numbers], table.head[table.numbers : last_number], table.head[last_number:])
     last = None
     for row in table.rows[:_MOST_ROWS]:
         # A word that stands above is not said again.
-        made.add_row(*map(plain, ("" if row[0] == last and table.numbers > 1 else row[0], *row[1:])))
+        made.add_row(*map(_cell, ("" if row[0] == last and table.numbers > 1 else row[0], *row[1:])))
         last = row[0]
     console.print(made)
     if len(table.rows) > _MOST_ROWS:
         console.print(plain(f"{len(table.rows) - _MOST_ROWS} more rows: --html, --markdown or --json has them."))
+
+
+def _cell(text: str) -> Text:
+    return plain(clean(text))
