@@ -7,14 +7,13 @@ from .build import build
 from .files import to_json, to_junit
 from .gate import Bound, Check, State, check_bounds, parse_bound, status
 from .markdown import to_markdown
-from .model import Report, Ruling
+from .model import Report
 from .page import to_page
 
 __all__ = [
     "Bound",
     "Check",
     "Report",
-    "Ruling",
     "State",
     "build",
     "check_bounds",

@@ -1,37 +1,23 @@
 """From cases and cells to a report: every figure and list that a page shows.
 
-May import: `grading.case`, `grading.cell`, `grading.outcome`, `grading.provenance`, `grading.report.estimates`,
-`grading.report.model`.
+May import: `grading.case`, `grading.cell`, `grading.outcome`, `grading.provenance`, `grading.report.model`,
+`grading.tables`, `grading.verdict`.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
 from typing import Any, Final
-
-import numpy as np
 
 from recovery.grading.case import Case
 from recovery.grading.cell import Cell, Grade
-from recovery.grading.outcome import OUTCOMES, Detail, Outcome
+from recovery.grading.outcome import Detail, Outcome
 from recovery.grading.provenance import Block
+from recovery.grading.tables import PairOf, RateOf
+from recovery.grading.verdict import Verdict
 
-from . import estimates
-from .model import (
-    NO_TOOL,
-    Arrival,
-    CasePart,
-    Confusion,
-    Difference,
-    Lost,
-    ModelPart,
-    Rate,
-    Reading,
-    Report,
-    Ruling,
-)
+from .model import NO_TOOL, Arrival, CasePart, Confusion, Difference, Lost, ModelPart, Rate, Reading, Report
 
 # Of an answer whose call was lost: so much is shown.
 _EXCERPT: Final = 200
@@ -40,57 +26,25 @@ _EXCERPT: Final = 200
 _Grid = Mapping[str, Mapping[str, Mapping[int, Cell]]]
 
 
-def build(
-    cases: Sequence[Case],
-    cells: Iterable[Cell],
-    block: Block,
-    *,
-    ruling: Ruling | None = None,
-    alpha: float = 0.05,
-    level: float = 0.95,
-) -> Report:
-    """Everything that a page shows of these cells. Models and repeats are those of the block.
+def build(cases: Sequence[Case], cells: Iterable[Cell], block: Block, verdict: Verdict) -> Report:
+    """Everything that a page shows of these cells; the figures are the verdict's, which is of the same cells.
 
     Raises `ValueError` for a cell of a case, a model or a repeat that the run does not have.
     """
-    models = [entry.name for entry in block.models]
-    repeats = block.run.planned_repeats
-    grid = _grid(cells, models, {case.id for case in cases}, repeats)
-    differences = _differences(cases, grid, models, repeats, alpha, level)
+    repeats = verdict.repeats
+    grid = _grid(cells, verdict.models, {case.id for case in cases}, repeats)
     return Report(
         block=block,
-        models=tuple(_model(cases, grid[model], model, repeats, level) for model in models),
-        differences=differences,
+        models=tuple(_model(cases, grid[model], model, verdict) for model in verdict.models),
+        differences=tuple(_difference(pair, verdict.alpha_compared) for pair in verdict.pairs),
         confusion=_confusion(cases, grid),
         flaky=tuple(_flaky(cases, grid, repeats)),
         unanimous=tuple(_unanimous(cases, grid, repeats)),
         lost=tuple(_lost(cases, grid)),
-        ruling=ruling,
+        verdict=verdict,
         cases=len(cases),
         repeats=repeats,
-        alpha=alpha,
-        level=level,
     )
-
-
-def eligible(case: Case, outcome: Outcome) -> bool:
-    """Whether an answer to this case can have this outcome at all."""
-    if outcome is Outcome.CORRECT:
-        return True
-    return case.expects_call != (outcome is Outcome.SPURIOUS_CALL)
-
-
-def hits(
-    cases: Sequence[Case], cells: Mapping[str, Mapping[int, Cell]], outcome: Outcome, repeats: int
-) -> estimates.Floats:
-    """Cases × repeats: 1 where the cell has the outcome, 0 where another, NaN where it is ungraded or can't have it."""
-    table = np.full((len(cases), repeats), np.nan)
-    for at, case in enumerate(cases):
-        if eligible(case, outcome):
-            for repeat, cell in cells.get(case.id, {}).items():
-                if cell.grade is not None:
-                    table[at, repeat] = cell.grade.outcome == outcome
-    return table
 
 
 def _grid(cells: Iterable[Cell], models: Sequence[str], cases: set[str], repeats: int) -> _Grid:
@@ -103,29 +57,11 @@ def _grid(cells: Iterable[Cell], models: Sequence[str], cases: set[str], repeats
     return grid
 
 
-def _model(
-    cases: Sequence[Case], cells: Mapping[str, Mapping[int, Cell]], name: str, repeats: int, level: float
-) -> ModelPart:
-    rates = []
-    for outcome in OUTCOMES:
-        table = hits(cases, cells, outcome, repeats)
-        graded = ~np.isnan(table)
-        found = estimates.rate(table, level)
-        rates.append(
-            Rate(
-                outcome=outcome,
-                count=int(np.nansum(table)),
-                of=int(graded.sum()),
-                cases=int(graded.any(axis=1).sum()),
-                value=found and found.value,
-                low=found and found.low,
-                high=found and found.high,
-            )
-        )
+def _model(cases: Sequence[Case], cells: Mapping[str, Mapping[int, Cell]], name: str, verdict: Verdict) -> ModelPart:
     details: dict[str, Counter[str]] = defaultdict(Counter)
     ungraded: Counter[str] = Counter()
     for case in cases:
-        for repeat in range(repeats):
+        for repeat in range(verdict.repeats):
             cell = cells.get(case.id, {}).get(repeat)
             if cell is None or cell.grade is None:
                 ungraded[str(cell.ungraded) if cell and cell.ungraded else "not_run"] += 1
@@ -133,11 +69,11 @@ def _model(
                 details[cell.grade.outcome][cell.grade.detail] += 1
     return ModelPart(
         name=name,
-        rates=tuple(rates),
+        rates=tuple(_rate(rate) for rate in verdict.rates if rate.model == name),
         arrival=_arrival(cases, cells),
         details={outcome: dict(counts) for outcome, counts in details.items()},
         ungraded=dict(ungraded),
-        cells=len(cases) * repeats,
+        cells=len(cases) * verdict.repeats,
     )
 
 
@@ -163,52 +99,40 @@ def _arrival(cases: Sequence[Case], cells: Mapping[str, Mapping[int, Cell]]) -> 
     return Arrival(lost=dict(sorted(lost.items())), **counts)
 
 
-def _differences(
-    cases: Sequence[Case], grid: _Grid, models: Sequence[str], repeats: int, alpha: float, level: float
-) -> tuple[Difference, ...]:
-    tables = {(model, outcome): hits(cases, grid[model], outcome, repeats) for model in models for outcome in OUTCOMES}
-    pairs = list(combinations(models, 2))
-    tests = len(pairs) * len(OUTCOMES)
-    found = [
-        [estimates.paired(tables[one, what], tables[other, what], level, alpha, tests) for what in OUTCOMES]
-        for one, other in pairs
-    ]
-    adjusted = estimates.family(found)
-    return tuple(
-        _difference(outcome, one, other, paired, p, alpha)
-        for (one, other), row, ps in zip(pairs, found, adjusted, strict=True)
-        for outcome, paired, p in zip(OUTCOMES, row, ps, strict=True)
+def _rate(rate: RateOf) -> Rate:
+    return Rate(
+        outcome=rate.bucket,
+        count=rate.hits,
+        of=rate.graded,
+        cases=rate.cases,
+        value=rate.estimate,
+        low=rate.low,
+        high=rate.high,
     )
 
 
-def _difference(
-    outcome: Outcome, one: str, other: str, paired: estimates.Paired | None, p: float | None, alpha: float
-) -> Difference:
-    if paired is None:
-        empty: dict[str, Any] = dict.fromkeys(("value", "low", "high", "p", "floor", "smallest_visible"))
-        return Difference(outcome=outcome, one=one, other=other, cases=0, reading="no cases", **empty)
-    identical = float(np.nanmax(np.abs(paired.by_case))) == 0
+def _difference(pair: PairOf, alpha: float) -> Difference:
     reading: Reading = "these cases"
-    if identical:
+    if pair.identical_bound is not None:
         reading = "identical"
-    elif paired.floor is None:
+    elif pair.floor is None:
         reading = "floor unknown"
-    elif abs(paired.value) <= paired.floor:
+    elif abs(pair.estimate) <= pair.floor:
         reading = "noise"
-    elif p is not None and p < alpha:
+    elif pair.p is not None and pair.p < alpha:
         reading = "real"
-    unknown = paired.cases < 2 or identical
     return Difference(
-        outcome=outcome,
-        one=one,
-        other=other,
-        cases=paired.cases,
-        value=paired.value,
-        low=None if unknown else paired.low,
-        high=None if unknown else paired.high,
-        p=p,
-        floor=paired.floor,
-        smallest_visible=None if unknown else paired.smallest_visible,
+        outcome=pair.bucket,
+        one=pair.a,
+        other=pair.b,
+        cases=pair.cases,
+        value=pair.estimate,
+        low=pair.low,
+        high=pair.high,
+        p=pair.p,
+        floor=pair.floor,
+        smallest_visible=pair.visible,
+        may_differ=pair.identical_bound,
         reading=reading,
     )
 

@@ -21,9 +21,8 @@ def to_json(report: Report, now: date | None = None, checks: Iterable[Check] = (
     show = Show(report.block, now)
     data = report.model_dump(mode="json", exclude={"block"})
     if show.expired:
-        data = _expired(data, show)
-        if data["ruling"] is not None:
-            data["ruling"]["sentence"] = show.count(0)
+        # A verdict's sentences have numbers in them.
+        data = {**_expired(data, show), "verdict": show.count(0)}
     block: dict[str, Any] = json.loads(report.block.to_json())
     if show.expired:
         block = {"sha256": block["sha256"], "claim": {**block["claim"], "sentence": show.count(0)}}

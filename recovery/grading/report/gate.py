@@ -111,11 +111,11 @@ def check_differences(
     and it is larger than `tolerance`, a share.
     """
     unfit = _unfit(models, show)
-    return [_compared(one, show, tolerance, unfit) for one in differences if one.cases]
+    return [_compared(one, show, tolerance, unfit) for one in differences]
 
 
 def _compared(one: Difference, show: Show, tolerance: float, unfit: str) -> Check:
-    worse = (one.value or 0.0) * (-1 if one.outcome is Outcome.CORRECT else 1)
+    worse = one.value * (-1 if one.outcome is Outcome.CORRECT else 1)
     said = f"{word(one.outcome)} {show.points(one.value)} points, {READINGS[one.reading]}"
     said += f"; noise floor {show.points(one.floor, '.1f')} points, adjusted p {show.plain(one.p)}"
     state = State.PASSED

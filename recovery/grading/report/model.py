@@ -1,16 +1,17 @@
 """A report: everything that a page shows, computed once. The writers turn it into text and pictures, and add nothing.
 
-May import: `grading.outcome`, `grading.provenance`.
+May import: `grading.outcome`, `grading.provenance`, `grading.verdict`.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from recovery.grading.outcome import Outcome
 from recovery.grading.provenance import Block
+from recovery.grading.verdict import Verdict
 
 # What the terminal, the page and the JSON call the same thing.
 NO_TOOL: Final = "(no call)"
@@ -82,7 +83,7 @@ class ModelPart(_Part):
 
 
 # "noise": smaller than what two runs of the same differ by. "these cases": larger, but not shown to hold for others.
-Reading = Literal["identical", "noise", "these cases", "real", "floor unknown", "no cases"]
+Reading = Literal["identical", "noise", "these cases", "real", "floor unknown"]
 
 
 class Difference(_Part):
@@ -92,15 +93,17 @@ class Difference(_Part):
     one: str
     other: str
     cases: int
-    value: float | None
-    low: float | None
-    high: float | None
-    # Adjusted over the whole family of comparisons.
+    value: float
+    low: float
+    high: float
+    # Adjusted over all outcomes and pairs; None where nothing differs.
     p: float | None
     # What run-to-run noise alone explains; None where there was one repeat.
     floor: float | None
     # What a design of this size sees in four of five runs.
     smallest_visible: float | None
+    # Where the two are identical: the share of all cases in which they may differ none the less.
+    may_differ: float | None
     reading: Reading
 
 
@@ -124,14 +127,6 @@ class CasePart(_Part):
     differences: tuple[str, ...] = ()
 
 
-class Ruling(_Part):
-    """The verdict of the decision rule as it is shown: its kind, its sentence, the numbers behind it by name."""
-
-    kind: str
-    sentence: str
-    numbers: dict[str, Any] = {}
-
-
 class Report(_Part):
     """Everything that a page shows of one run. Its numbers are shown through `block.render` alone."""
 
@@ -143,8 +138,6 @@ class Report(_Part):
     # Cases that no model got right in any graded answer.
     unanimous: tuple[CasePart, ...]
     lost: tuple[Lost, ...]
-    ruling: Ruling | None = None
+    verdict: Verdict
     cases: int
     repeats: int
-    alpha: float
-    level: float

@@ -50,9 +50,10 @@ table { border-collapse: collapse; font-size: .85rem; width: 100%; font-variant-
 caption { text-align: left; padding: .2rem 0; } summary { cursor: pointer; color: var(--soft); font-size: .9rem; }
 th, td { text-align: left; padding: .28rem .7rem .28rem 0; border-bottom: 1px solid var(--rule); vertical-align: top; }
 td { overflow-wrap: break-word; } thead th { border-bottom: 2px solid var(--rule); white-space: nowrap; }
-tbody th { font-weight: 500; } .n { text-align: right; white-space: nowrap; padding-left: .7rem; padding-right: 0; }
+tbody th { font-weight: 500; } .n { text-align: right; white-space: nowrap; padding-left: .7rem; }
+tr > :last-child { padding-right: 0; }
 .fields td { overflow-wrap: anywhere; font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .78rem; }
-svg { display: block; height: auto; max-width: 100%; font-size: 12.5px; } svg text { fill: var(--ink); }
+svg { display: block; height: auto; width: 100%; min-width: 44rem; font-size: 12.5px; } svg text { fill: var(--ink); }
 svg .tick { fill: var(--soft); font-size: 11.5px; } svg .strong { font-weight: 650; }
 svg .value { font-variant-numeric: tabular-nums; font-size: 12px; }
 .grid { stroke: var(--rule); } .rule { stroke: var(--rule); } .axis { stroke: var(--soft); }

@@ -25,7 +25,6 @@ READINGS: Final = {
     "these cases": "real on these cases, not shown to hold for others",
     "real": "real",
     "floor unknown": "noise floor unknown (one repeat)",
-    "no cases": "no cases to compare",
 }
 
 
@@ -35,7 +34,6 @@ _SHORT: Final = {
     "these cases": "on these cases",
     "real": "real",
     "floor unknown": "floor unknown",
-    "no cases": "no cases",
 }
 
 
@@ -107,7 +105,7 @@ def sections(report: Report, now: date | None = None) -> list[Section]:
     """All parts of the page in their order, an empty one left out where its absence says nothing."""
     show = Show(report.block, now)
     made = [
-        _ruling(report, show),
+        _verdict(report, show),
         Section("findings", "What stands out", tuple(findings(report, show))),
         _outcomes(report, show),
         _differences(report, show),
@@ -131,7 +129,7 @@ def findings(report: Report, show: Show) -> list[str]:
     if show.expired:
         return [show.block.statement(show.now)]
     said = [line for model in report.models for line in _of_model(report, model, show)]
-    said += [_apart(one, show) for one in report.differences if one.outcome is Outcome.CORRECT and one.cases]
+    said += [_apart(one, show) for one in report.differences if one.outcome is Outcome.CORRECT]
     if report.unanimous:
         names = ", ".join(part.case for part in report.unanimous[:5])
         more = ", …" if len(report.unanimous) > 5 else ""
@@ -191,7 +189,7 @@ def _reasons(lost: Mapping[str, int], show: Show) -> str:
 
 
 def _apart(one: Difference, show: Show) -> str:
-    said = f"{one.one} and {one.other} are {show.points(abs(one.value or 0.0), '.1f')} points apart in correct"
+    said = f"{one.one} and {one.other} are {show.points(abs(one.value), '.1f')} points apart in correct"
     floor = f"the noise floor is {show.points(one.floor, '.1f')} points"
     match one.reading:
         case "noise":
@@ -203,27 +201,33 @@ def _apart(one: Difference, show: Show) -> str:
             return f"{said}: {READINGS[one.reading]}; {floor}, adjusted p {show.chance(one.p)}."
 
 
-def _ruling(report: Report, show: Show) -> Section:
-    if report.ruling is None:
-        return Section("verdict", "Verdict", ())
+def _verdict(report: Report, show: Show) -> Section:
+    verdict = report.verdict
     if show.expired:
         return Section("verdict", "Verdict", (show.block.statement(show.now),))
-    rows = tuple((word(name), _number(value, show)) for name, value in report.ruling.numbers.items())
-    tables = (Table("The numbers behind it", ("number", "value"), rows),) if rows else ()
-    kind = word(report.ruling.kind).lower()
-    return Section("verdict", f"Verdict: {kind}", (report.ruling.sentence,), tables)
-
-
-def _number(value: Any, show: Show) -> str:
-    if isinstance(value, bool) or value is None or isinstance(value, str):
-        return "none" if value is None else str(value)
-    if isinstance(value, int | float):
-        return show.plain(value, "," if isinstance(value, int) else ".3f")
-    if isinstance(value, Mapping):
-        return "; ".join(f"{name}: {_number(item, show)}" for name, item in value.items())
-    if isinstance(value, Sequence):
-        return ", ".join(_number(item, show) for item in value)
-    return str(value)
+    advice = dict.fromkeys(line for finding in verdict.findings for line in finding.advice)
+    lines = [verdict.sentence, *(finding.sentence for finding in verdict.findings if verdict.bucket is None)]
+    lines += [*advice, *(f"Beware: {warning}." for warning in verdict.warnings)]
+    rows = tuple(
+        (
+            word(one.bucket),
+            show.points(one.numbers.lead, ".1f"),
+            show.points(one.numbers.difference, ".1f"),
+            show.points(one.numbers.floor, ".1f"),
+            show.chance(one.numbers.p_varies),
+            show.chance(one.numbers.p_equal),
+            word(one.kind),
+        )
+        for one in verdict.findings
+    )
+    head = ("failure", "lead", "largest difference", "floor", "p: none", "p: as large as the margin", "reading")
+    caption = (
+        "The numbers behind it, in points: the lead over the next failure, the two models furthest apart, the floor "
+        f"between those; the margin is {show.points(verdict.margin, '.1f')} points"
+    )
+    tables = (Table(caption, head, rows, 1, 1),) if rows else ()
+    about = f", {word(verdict.bucket)}" if verdict.bucket else ""
+    return Section("verdict", f"Verdict: {word(verdict.kind)}{about}", tuple(lines), tables)
 
 
 def _outcomes(report: Report, show: Show) -> Section:
@@ -233,7 +237,7 @@ def _outcomes(report: Report, show: Show) -> Section:
             rate = model.rate(outcome)
             count = f"{show.count(rate.count)} of {show.count(rate.of)}"
             rows.append((word(outcome), model.name, count, show.share(rate.value), show.span(rate.low, rate.high)))
-    level = show.share(report.level)
+    level = show.plain(1 - report.verdict.alpha, ".0%")
     line = (
         f"Shares are means over cases; the interval is {level}, clustered by case. Each outcome is counted over the "
         "answers that can have it: a spurious call where none was wanted, correct over all. They are never added up."
@@ -250,24 +254,30 @@ def _differences(report: Report, show: Show) -> Section:
             word(one.outcome),
             f"{one.one} − {one.other}",
             show.points(one.value),
-            show.points_span(one.low, one.high),
+            _span(one, show),
             show.points(one.floor, ".1f"),
-            show.chance(one.p) if one.reading not in {"identical", "no cases"} else "–",
-            show.points(one.smallest_visible, ".1f"),
+            "–" if one.p is None else show.chance(one.p),
+            "–" if one.smallest_visible is None else show.points(one.smallest_visible, ".1f"),
             _SHORT[one.reading],
         )
         for one in report.differences
-        if one.cases
     )
     line = (
         "The same cases, one model less the other, in points. At or below the noise floor a difference is what another "
         "run of the same models would change by itself: noise. Above it, a difference is real where its p, adjusted "
-        f"over the whole table, is below {show.plain(report.alpha, '.2f')}, and else real on these cases, and not shown "
-        "to hold for others. Visible is the smallest difference that a design of this size finds in four of five runs."
+        f"over the whole table, is below {show.plain(report.verdict.alpha_compared, '.2f')}, and else real on these "
+        "cases, and not shown to hold for others. Visible is the smallest difference that a design of this size finds "
+        "in four of five runs."
     )
     head = ("outcome", "models", "points", "interval", "floor", "adjusted p", "visible", "reading")
     tables = (Table("Paired differences", head, rows, 2, 1),)
     return Section("differences", "Differences against the noise floor", (line,), tables, "differences")
+
+
+def _span(one: Difference, show: Show) -> str:
+    if one.may_differ is None or show.expired:
+        return show.points_span(one.low, one.high)
+    return f"in up to {show.share(one.may_differ)} of cases"
 
 
 def _arrival(report: Report, show: Show) -> Section:
@@ -307,7 +317,7 @@ def _unanimous(report: Report, show: Show) -> Section:
     )
     if not rows:
         return Section("unanimous", "Cases that every model fails", ("There is none.",))
-    lines = (
+    lines: tuple[str, ...] = (
         "Where all of them agree, the case may be what is wrong: its query, or what it expects.",
         *_left(report.unanimous),
     )
@@ -322,8 +332,11 @@ def _seen(part: CasePart, show: Show) -> str:
 
 def _flaky(report: Report, show: Show) -> Section:
     if report.repeats < 2:
-        lines = ("With one repeat no case can be seen to be flaky, and the noise floor is unknown.",)
-        return Section("flaky", "Flaky cases", lines)
+        return Section(
+            "flaky",
+            "Flaky cases",
+            ("With one repeat no case can be seen to be flaky, and the noise floor is unknown.",),
+        )
     if not report.flaky:
         return Section("flaky", "Flaky cases", ("No case changes its outcome between the repeats of a model.",))
     names = [model.name for model in report.models]

@@ -13,7 +13,7 @@ from typing import Final
 from recovery.grading.outcome import OUTCOMES, Outcome
 
 from .escape import to_html
-from .model import Difference, Report
+from .model import Report
 from .sheets import Show, word
 
 _WIDTH: Final = 880
@@ -128,8 +128,8 @@ def _outcomes(report: Report, show: Show) -> str:
 
 def _differences(report: Report, show: Show) -> str:
     """For each outcome and pair: the difference, its interval, and the noise floor as a band around nought."""
-    found = [one for one in report.differences if one.cases and one.value is not None]
-    most = max((abs(end) for one in found for end in _ends(one)), default=0.1)
+    found = report.differences
+    most = max((abs(end) for one in found for end in (one.low, one.high)), default=0.1)
     limit = max(math.ceil(most * 10) / 10, 0.1)
     left, right = 300, 170
     wide, top = _WIDTH - left - right, 44
@@ -156,10 +156,9 @@ def _differences(report: Report, show: Show) -> str:
             parts.append(_text(left - 12, middle + 4, _fit(f"{one.one} − {one.other}", left - 130), "", "end"))
             if one.floor is not None:
                 parts.append(_box(x(-one.floor), y + 2, x(one.floor) - x(-one.floor), _ROW - 4, "band"))
-            low, high = _ends(one)
             kind = "d-real" if one.reading == "real" else "d-noise"
-            parts.append(_line(x(low), middle, x(high), middle, f"whisker {kind}s"))
-            parts.append(_mark(x(one.value or 0.0), middle, 0, f"mark {kind}"))
+            parts.append(_line(x(one.low), middle, x(one.high), middle, f"whisker {kind}s"))
+            parts.append(_mark(x(one.value), middle, 0, f"mark {kind}"))
             said = f"{show.points(one.value)}  {one.reading}"
             parts.append(_text(_WIDTH, middle + 4, said, "value strong" if one.reading == "real" else "value", "end"))
             y += _ROW
@@ -168,11 +167,6 @@ def _differences(report: Report, show: Show) -> str:
         "Differences of each pair of models in points with intervals and noise floor; the numbers are in the table."
     )
     return _svg("differences", "Paired differences against the noise floor", description, height, parts)
-
-
-def _ends(one: Difference) -> tuple[float, float]:
-    value = one.value or 0.0
-    return (value if one.low is None else one.low), (value if one.high is None else one.high)
 
 
 def _arrival(report: Report, show: Show) -> str:
@@ -211,13 +205,14 @@ def _confusion(report: Report, show: Show) -> str:
     wanted = list(dict.fromkeys(pair.wanted for pair in report.confusion))[:12]
     called = list(dict.fromkeys(pair.called for pair in report.confusion))[:12]
     counts = {(pair.wanted, pair.called): pair.counts for pair in report.confusion}
+    confused = [model for model in report.models if any(model.name in by for by in counts.values())]
     most = max((max(by.values()) for by in counts.values()), default=1)
     cell, left, top = 54, 150, 96
     wide = left + cell * len(called) + 30
     across = max(1, int(_WIDTH // wide))
     tall = top + cell * len(wanted) + 24
     parts = []
-    for at, model in enumerate(report.models):
+    for at, model in enumerate(confused):
         x0, y0 = (at % across) * wide, (at // across) * tall
         parts.append(_text(x0, y0 + 18, _fit(model.name, wide), "strong"))
         for column, name in enumerate(called):
@@ -238,7 +233,7 @@ def _confusion(report: Report, show: Show) -> str:
                 inside = "on-heat" if number > most / 2 else "value"
                 if number:
                     parts.append(_text(x + (cell - 3) / 2, y + cell / 2 + 3, show.count(number), inside, "middle"))
-    height = tall * math.ceil(len(report.models) / across)
+    height = tall * math.ceil(len(confused) / across)
     description = "Wanted tools in the rows, called ones in the columns, a grid a model; the numbers are in the table."
     width = max(_WIDTH, wide)
     return _svg("confusion", "Tools that were called where another was wanted", description, height, parts, width)

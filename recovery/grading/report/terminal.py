@@ -9,8 +9,6 @@ from __future__ import annotations
 from datetime import date
 from typing import Final
 
-from rich.text import Text
-
 from recovery.terminal import Terminal, new_table, plain
 
 from .escape import clean
@@ -44,12 +42,8 @@ def _print_table(table: Table, console: Terminal) -> None:
     last = None
     for row in table.rows[:_MOST_ROWS]:
         # A word that stands above is not said again.
-        made.add_row(*map(_cell, ("" if row[0] == last and table.numbers > 1 else row[0], *row[1:])))
+        made.add_row(*map(plain, map(clean, ("" if row[0] == last and table.numbers > 1 else row[0], *row[1:]))))
         last = row[0]
     console.print(made)
     if len(table.rows) > _MOST_ROWS:
         console.print(plain(f"{len(table.rows) - _MOST_ROWS} more rows: --html, --markdown or --json has them."))
-
-
-def _cell(text: str) -> Text:
-    return plain(clean(text))
