@@ -71,7 +71,7 @@ def test_the_bytes_of_the_tools_are_those_of_the_request(body: bytes, expected: 
 
 def test_a_body_that_is_no_object_is_told() -> None:
     for body in (b"[]", b"", b"no", b"{", b'{"a"'):
-        with pytest.raises(ValueError, match="JSON object|Expecting"):
+        with pytest.raises(ValueError, match=r"JSON object|Expecting"):
             sent_tools(body)
 
 
