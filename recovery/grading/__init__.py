@@ -5,9 +5,13 @@ Uses only the public names of `recovery`. May import: everything below that is o
 
 from .case import Case, ExpectedCall, Rules
 from .cell import Cell, Grade, Matrix, matrix_of
+from .difference import Difference
+from .match import args_match
 from .matchers import ANY, OMIT, approx, one_of, predicate, regex, text, unordered
 from .outcome import OUTCOMES, TAXONOMY, Detail, Outcome, Ungraded
+from .schema import Checked, Schemas
 from .semantic import CheckError, SemanticCheck, Verdict
+from .spelling import SchemaError
 
 __all__ = [
     "ANY",
@@ -17,16 +21,21 @@ __all__ = [
     "Case",
     "Cell",
     "CheckError",
+    "Checked",
     "Detail",
+    "Difference",
     "ExpectedCall",
     "Grade",
     "Matrix",
     "Outcome",
     "Rules",
+    "SchemaError",
+    "Schemas",
     "SemanticCheck",
     "Ungraded",
     "Verdict",
     "approx",
+    "args_match",
     "matrix_of",
     "one_of",
     "predicate",

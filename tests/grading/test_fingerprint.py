@@ -25,6 +25,7 @@ from recovery.grading.fingerprint import (
     source_digest,
     tools_digest,
 )
+from recovery.grading.schema import Schemas
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 OPENAI = {"type": "function", "function": {"name": "weather", "description": "Of a city.", "parameters": SCHEMA}}
@@ -76,11 +77,12 @@ def test_a_body_that_is_no_object_is_told() -> None:
 
 
 def test_schemas_hash_by_tool() -> None:
-    by_tool = schema_digests({"f": SCHEMA, "g": {}}, None)
+    by_tool = schema_digests(Schemas({"f": SCHEMA, "g": {}}))
     assert set(by_tool) == {"f", "g"}
-    assert schema_digests(SCHEMA, None) == {"*": by_tool["f"]}
-    assert schema_digests(None, Toolset([ANTHROPIC])) == {"weather": by_tool["f"]}
-    assert schema_digests(None, None) == {}
+    assert schema_digests(Schemas(SCHEMA)) == {"*": by_tool["f"]}
+    assert schema_digests(Schemas(SCHEMA, ["f"])) == {"f": by_tool["f"]}
+    assert schema_digests(Schemas(None, [ANTHROPIC])) == {"weather": by_tool["f"]}
+    assert schema_digests(Schemas()) == {}
 
 
 def test_a_validator_is_part_of_a_model_s_hash() -> None:
@@ -102,8 +104,9 @@ def test_a_validator_is_part_of_a_model_s_hash() -> None:
         return City
 
     assert plain().model_json_schema() == checked().model_json_schema()
-    assert schema_digests(plain(), None) != schema_digests(checked(), None)
-    assert schema_digests({"f": plain()}, None)["f"] == schema_digests(plain(), None)["*"]
+    assert schema_digests(Schemas(plain())) != schema_digests(Schemas(checked()))
+    model = plain()
+    assert schema_digests(Schemas({"f": model}))["f"] == schema_digests(Schemas(model))["*"]
 
 
 def test_a_function_has_a_name_and_a_source() -> None:
