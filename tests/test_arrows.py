@@ -67,6 +67,7 @@ ORDER = (
     "grading.store",
     "grading.fingerprint",
     "grading.calling",
+    "grading.endpoints",
     "grading.__init__",
     "rows",
     "replay",
@@ -104,6 +105,7 @@ ON_TOP = {
     "grading.store": {"grading.cell", "grading.provenance"},
     "grading.fingerprint": {"__init__", "grading.provenance", "grading.schema"},
     "grading.calling": {"grading.outcome"},
+    "grading.endpoints": {"__init__", "grading.calling", "grading.fingerprint", "grading.provenance"},
     "grading.__init__": {
         "grading.case",
         "grading.cell",
@@ -138,6 +140,7 @@ THIRD_PARTY = {
     "grading.schema": {"jsonschema", "pydantic", "referencing"},
     "grading.provenance": {"pydantic"},
     "grading.store": {"pydantic"},
+    "grading.endpoints": {"anthropic", "openai", "pydantic"},
     "terminal": {"click", "rich"},
     "cli_options": {"click"},
     "cli_evidence": {"click"},

@@ -1,7 +1,6 @@
 """Hashes of what a run rests on: the tools as they were sent, schemas, the source of functions, the grader's own code.
 
-May import: the public names of the package, `grading.provenance`,
-`grading.schema`.
+May import: the public names of the package, `grading.provenance`, `grading.schema`.
 """
 
 from __future__ import annotations
@@ -44,11 +43,14 @@ _PACKAGES: Final = ("recovery", "pydantic", "jsonschema", "openai", "anthropic")
 
 
 def tools_digest(tools: Toolset | Iterable[object]) -> str:
-    """Of names, descriptions and schemas in their order, whatever shape they come in: OpenAI's and Anthropic's alike.
+    """Of names, descriptions and schemas as they stand in the text, whatever shape they come in.
 
+    The same for OpenAI's shape and Anthropic's; another where a byte of a description or the order of keys differs.
     Raises `TypeError` or `ValueError` for what is no tool.
     """
-    return digest([[tool.name, tool.description, tool.parameters or NO_ARGUMENTS] for tool in Toolset.of(tools).tools])
+    rows = [[tool.name, tool.description, tool.parameters or NO_ARGUMENTS] for tool in Toolset.of(tools).tools]
+    # Not in canonical form: a model reads the keys in the order in which they were sent.
+    return bytes_digest(json.dumps(rows, separators=(",", ":")).encode())
 
 
 def sent_tools(body: bytes) -> bytes | None:

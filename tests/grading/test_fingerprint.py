@@ -42,6 +42,7 @@ def test_the_same_tools_hash_alike_in_the_shape_of_any_client() -> None:
         {**ANTHROPIC, "description": "Of a city!"},
         {**ANTHROPIC, "name": "weathers"},
         {**ANTHROPIC, "input_schema": {**SCHEMA, "required": []}},
+        {**ANTHROPIC, "input_schema": dict(reversed(SCHEMA.items()))},
     ],
 )
 def test_one_byte_of_a_tool_changes_the_hash(other: dict[str, Any]) -> None:
