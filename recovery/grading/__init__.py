@@ -3,9 +3,11 @@
 Uses only the public names of `recovery`. May import: everything below that is of this folder.
 """
 
+from .answer import Answer, NativeCall
 from .case import Case, ExpectedCall, Rules
 from .cell import Cell, Grade, Matrix, matrix_of
 from .difference import Difference
+from .grade import Grader, grade, grade_answer
 from .match import args_match
 from .matchers import ANY, OMIT, approx, one_of, predicate, regex, text, unordered
 from .outcome import OUTCOMES, TAXONOMY, Detail, Outcome, Ungraded
@@ -18,6 +20,7 @@ __all__ = [
     "OMIT",
     "OUTCOMES",
     "TAXONOMY",
+    "Answer",
     "Case",
     "Cell",
     "CheckError",
@@ -26,7 +29,9 @@ __all__ = [
     "Difference",
     "ExpectedCall",
     "Grade",
+    "Grader",
     "Matrix",
+    "NativeCall",
     "Outcome",
     "Rules",
     "SchemaError",
@@ -36,6 +41,8 @@ __all__ = [
     "Verdict",
     "approx",
     "args_match",
+    "grade",
+    "grade_answer",
     "matrix_of",
     "one_of",
     "predicate",

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
-from .case import Case
+from .case import Case, ExpectedCall
 
 # By any of these a check comes to what the case expects.
 _EXPECTATIONS: Final = frozenset(
@@ -59,13 +59,15 @@ class _Watched(Case):
         return super().__getattribute__(name)
 
 
-def ask(check: SemanticCheck, case: Case, args: Any) -> Verdict:
-    """The check's verdict on these arguments.
+def ask(check: SemanticCheck, case: Case, args: Any, expected: ExpectedCall) -> Verdict:
+    """The check's verdict on these arguments; the case it is handed expects just this call.
 
     Raises `CheckError` where it is neither bool nor `Verdict`, or a pass of a case whose expected arguments the check
     has not looked at; and whatever the check raises.
     """
-    watched = _Watched.model_construct(**{name: getattr(case, name) for name in Case.model_fields})
+    fields = {name: getattr(case, name) for name in Case.model_fields}
+    one = {"expected_tool": expected.tool, "expected_args": expected.args, "expected_calls": (), "accept": ()}
+    watched = _Watched.model_construct(**fields | one)
     said = check(watched, args)
     looked_at = watched._looked_at
     name = getattr(check, "__qualname__", type(check).__name__)
@@ -75,7 +77,7 @@ def ask(check: SemanticCheck, case: Case, args: Any) -> Verdict:
         verdict = Verdict(ok=said)
     else:
         raise CheckError(f"{name}: a semantic check returns a bool or a Verdict, not {said!r} (case {case.id})")
-    if verdict.ok and case.expected_args is not None and not looked_at:
+    if verdict.ok and expected.args is not None and not looked_at:
         raise CheckError(
             f"{name}: passed case {case.id} without looking at its expected arguments; compare with "
             "case.expected_args, or leave them out of the case"
