@@ -1,6 +1,6 @@
 """Hashes of what a run rests on: the tools as they were sent, schemas, the source of functions, the grader's own code.
 
-May import: the public names of the package, `grading.provenance`.
+May import: the public names of the package, `grading.provenance`, `grading.schema`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import inspect
 import json
 import platform
 import subprocess
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +18,7 @@ from typing import Any, Final
 from recovery import Toolset
 
 from .provenance import digest
+from .schema import Schemas
 
 # A tool without a schema takes no arguments; a client must send one all the same.
 NO_ARGUMENTS: Final[dict[str, Any]] = {"type": "object", "properties": {}}
@@ -37,16 +38,19 @@ _GRADER: Final = (
     "semantic.py",
     "spelling.py",
 )
-# Of the bare words in which a client library is wrapped, none matters; the versions that send and read do.
+# Those that send, read and check.
 _PACKAGES: Final = ("recovery", "pydantic", "jsonschema", "openai", "anthropic")
 
 
 def tools_digest(tools: Toolset | Iterable[object]) -> str:
-    """Of names, descriptions and schemas in their order, whatever shape they come in: OpenAI's and Anthropic's alike.
+    """Of names, descriptions and schemas as they stand in the text, whatever shape they come in.
 
+    The same for OpenAI's shape and Anthropic's; another where a byte of a description or the order of keys differs.
     Raises `TypeError` or `ValueError` for what is no tool.
     """
-    return digest([[tool.name, tool.description, tool.parameters or NO_ARGUMENTS] for tool in Toolset.of(tools).tools])
+    rows = [[tool.name, tool.description, tool.parameters or NO_ARGUMENTS] for tool in Toolset.of(tools).tools]
+    # Not in canonical form: a model reads the keys in the order in which they were sent.
+    return bytes_digest(json.dumps(rows, separators=(",", ":")).encode())
 
 
 def sent_tools(body: bytes) -> bytes | None:
@@ -76,16 +80,18 @@ def bytes_digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def schema_digests(arg_schema: object, tools: Toolset | None) -> dict[str, str]:
-    """By tool, "*" for all: of the schema that its arguments are held against. None: those of the offered tools."""
-    if arg_schema is None:
-        return {tool.name: digest(tool.parameters) for tool in tools.tools} if tools is not None else {}
-    if isinstance(arg_schema, Mapping) and all(
-        isinstance(key, str) and _is_schema(value) for key, value in arg_schema.items()
-    ):
-        # A JSON Schema has such values too, under `properties`; there they don't stand at its top.
-        return {name: _schema_digest(schema) for name, schema in arg_schema.items()}
-    return {"*": _schema_digest(arg_schema)}
+def schema_digests(schemas: Schemas) -> dict[str, str]:
+    """By tool, "*" where one is for all: of the schema that its arguments are held against, and of a model's source.
+
+    Raises `SchemaError` for a schema that can't be used.
+    """
+    found = {}
+    for name in sorted(schemas.names) or ["*"] * (schemas._for_all is not None):
+        model = schemas._by_tool.get(name, schemas._for_all)
+        # Validators stand in the class and not in its schema.
+        source = source_digest(model) if isinstance(model, type) else None
+        found[name] = digest([schemas.json_schema(name), source])
+    return found
 
 
 def name_of(function: object) -> str:
@@ -143,22 +149,6 @@ def git_state() -> tuple[str | None, bool | None]:
         return ask("rev-parse", "HEAD"), bool(ask("status", "--porcelain"))
     except (OSError, subprocess.SubprocessError):
         return None, None
-
-
-def _is_schema(value: object) -> bool:
-    return isinstance(value, Mapping) or _json_schema(value) is not None
-
-
-def _json_schema(value: object) -> Callable[[], Any] | None:
-    return getattr(value, "model_json_schema", None) or getattr(value, "json_schema", None)
-
-
-def _schema_digest(schema: object) -> str:
-    make = _json_schema(schema)
-    if make is None:
-        return digest(schema)
-    # Validators stand in the class and not in its schema.
-    return digest([make(), source_digest(schema)])
 
 
 def _past_space(text: str, at: int) -> int:

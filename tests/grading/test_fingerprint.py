@@ -25,6 +25,7 @@ from recovery.grading.fingerprint import (
     source_digest,
     tools_digest,
 )
+from recovery.grading.schema import Schemas
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 OPENAI = {"type": "function", "function": {"name": "weather", "description": "Of a city.", "parameters": SCHEMA}}
@@ -41,6 +42,7 @@ def test_the_same_tools_hash_alike_in_the_shape_of_any_client() -> None:
         {**ANTHROPIC, "description": "Of a city!"},
         {**ANTHROPIC, "name": "weathers"},
         {**ANTHROPIC, "input_schema": {**SCHEMA, "required": []}},
+        {**ANTHROPIC, "input_schema": dict(reversed(SCHEMA.items()))},
     ],
 )
 def test_one_byte_of_a_tool_changes_the_hash(other: dict[str, Any]) -> None:
@@ -71,16 +73,17 @@ def test_the_bytes_of_the_tools_are_those_of_the_request(body: bytes, expected: 
 
 def test_a_body_that_is_no_object_is_told() -> None:
     for body in (b"[]", b"", b"no", b"{", b'{"a"'):
-        with pytest.raises(ValueError, match="JSON object|Expecting"):
+        with pytest.raises(ValueError, match=r"JSON object|Expecting"):
             sent_tools(body)
 
 
 def test_schemas_hash_by_tool() -> None:
-    by_tool = schema_digests({"f": SCHEMA, "g": {}}, None)
+    by_tool = schema_digests(Schemas({"f": SCHEMA, "g": {}}))
     assert set(by_tool) == {"f", "g"}
-    assert schema_digests(SCHEMA, None) == {"*": by_tool["f"]}
-    assert schema_digests(None, Toolset([ANTHROPIC])) == {"weather": by_tool["f"]}
-    assert schema_digests(None, None) == {}
+    assert schema_digests(Schemas(SCHEMA)) == {"*": by_tool["f"]}
+    assert schema_digests(Schemas(SCHEMA, ["f"])) == {"f": by_tool["f"]}
+    assert schema_digests(Schemas(None, [ANTHROPIC])) == {"weather": by_tool["f"]}
+    assert schema_digests(Schemas()) == {}
 
 
 def test_a_validator_is_part_of_a_model_s_hash() -> None:
@@ -102,8 +105,9 @@ def test_a_validator_is_part_of_a_model_s_hash() -> None:
         return City
 
     assert plain().model_json_schema() == checked().model_json_schema()
-    assert schema_digests(plain(), None) != schema_digests(checked(), None)
-    assert schema_digests({"f": plain()}, None)["f"] == schema_digests(plain(), None)["*"]
+    assert schema_digests(Schemas(plain())) != schema_digests(Schemas(checked()))
+    model = plain()
+    assert schema_digests(Schemas({"f": model}))["f"] == schema_digests(Schemas(model))["*"]
 
 
 def test_a_function_has_a_name_and_a_source() -> None:
