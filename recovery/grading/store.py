@@ -165,7 +165,7 @@ class Store:
 
     def _is_empty(self) -> bool:
         try:
-            return self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
+            (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.DatabaseError as error:
             raise _unusable(self.path, error) from None
 
