@@ -168,6 +168,7 @@ class Store:
             (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.DatabaseError as error:
             raise _unusable(self.path, error) from None
+        return not tables
 
     def _check(self) -> None:
         try:
