@@ -5,8 +5,10 @@ Uses only the public names of `recovery`. May import: everything below that is o
 
 from .answer import Answer, NativeCall
 from .case import Case, ExpectedCall, Rules
+from .casefile import CaseFile, CaseFileError, load_cases, load_tools, read_cases
 from .cell import Cell, Grade, Matrix, matrix_of
 from .difference import Difference
+from .documents import Problem
 from .grade import Grader, grade, grade_answer
 from .match import args_match
 from .matchers import ANY, OMIT, approx, one_of, predicate, regex, text, unordered
@@ -22,6 +24,8 @@ __all__ = [
     "TAXONOMY",
     "Answer",
     "Case",
+    "CaseFile",
+    "CaseFileError",
     "Cell",
     "CheckError",
     "Checked",
@@ -33,6 +37,7 @@ __all__ = [
     "Matrix",
     "NativeCall",
     "Outcome",
+    "Problem",
     "Rules",
     "SchemaError",
     "Schemas",
@@ -43,9 +48,12 @@ __all__ = [
     "args_match",
     "grade",
     "grade_answer",
+    "load_cases",
+    "load_tools",
     "matrix_of",
     "one_of",
     "predicate",
+    "read_cases",
     "regex",
     "text",
     "unordered",

@@ -70,7 +70,7 @@ class ExpectedCall(BaseModel):
     tool: str = Field(min_length=1)
     args: Arguments | None = None
 
-    def __init__(self, tool: str = _NOT_GIVEN, args: Mapping[str, Any] | None = None, **more: Any) -> None:
+    def __init__(self, /, tool: str = _NOT_GIVEN, args: Mapping[str, Any] | None = None, **more: Any) -> None:
         super().__init__(**_given(tool=tool), args=args, **more)
 
 
@@ -111,6 +111,7 @@ class Case(BaseModel):
 
     def __init__(
         self,
+        /,
         query: str = _NOT_GIVEN,
         expected_tool: str | None = None,
         expected_args: Mapping[str, Any] | None = None,

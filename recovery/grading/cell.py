@@ -57,6 +57,8 @@ class Cell(BaseModel):
     # What the endpoint said of itself: id of the model and fingerprint.
     returned_model: str | None = None
     fingerprint: str | None = None
+    # As the endpoint counts them, by its own names.
+    tokens: dict[str, int] = {}
 
 
 class Matrix(BaseModel):

@@ -34,6 +34,7 @@ _GRADER: Final = (
     "match.py",
     "matchers.py",
     "outcome.py",
+    "rawargs.py",
     "schema.py",
     "semantic.py",
     "spelling.py",

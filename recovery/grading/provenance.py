@@ -84,6 +84,7 @@ class Metric(_Section):
     # By tool, "*" for all: of the JSON Schema.
     arg_schemas: dict[str, str] = {}
     validation: str = "strict"
+    extra_args: str = "forbid"
     # Qualified name and the hash of the source: "args_match" where the expected arguments decide.
     semantic_check: str = "args_match"
     semantic_check_sha256: str | None = None

@@ -77,7 +77,7 @@ def test_the_plain_signature(
     def is_right(case: Case, args: Any) -> bool:
         assert case.expected_args is not None
         city: str = args["city"] if isinstance(args, dict) else args.city
-        return city == case.expected_args["city"]
+        return city == str(case.expected_args["city"])
 
     assert grade(case, tool_name, raw_args, arg_schema, is_right) is outcome
     assert grade(case, tool_name, raw_args, arg_schema, None) is outcome

@@ -3,7 +3,8 @@
 May import: everything below that is of this folder.
 """
 
-from .build import build
+from .build import build, report_of
+from .compare import check_comparison, compare
 from .files import to_json, to_junit
 from .gate import Bound, Check, State, check_bounds, parse_bound, status
 from .markdown import to_markdown
@@ -17,7 +18,10 @@ __all__ = [
     "State",
     "build",
     "check_bounds",
+    "check_comparison",
+    "compare",
     "parse_bound",
+    "report_of",
     "status",
     "to_json",
     "to_junit",

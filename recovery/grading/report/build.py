@@ -1,7 +1,7 @@
 """From cases and cells to a report: every figure and list that a page shows.
 
 May import: `grading.case`, `grading.cell`, `grading.outcome`, `grading.provenance`, `grading.report.model`,
-`grading.tables`, `grading.verdict`.
+`grading.run`, `grading.tables`, `grading.verdict`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from recovery.grading.case import Case
 from recovery.grading.cell import Cell, Grade
 from recovery.grading.outcome import Detail, Outcome
 from recovery.grading.provenance import Block
+from recovery.grading.run import Run
 from recovery.grading.tables import PairOf, RateOf
-from recovery.grading.verdict import Verdict
+from recovery.grading.verdict import Verdict, decide, details_of
 
 from .model import NO_TOOL, Arrival, CasePart, Confusion, Difference, Lost, ModelPart, Rate, Reading, Report
 
@@ -26,17 +27,32 @@ _EXCERPT: Final = 200
 _Grid = Mapping[str, Mapping[str, Mapping[int, Cell]]]
 
 
+def report_of(run: Run, *, margin: float = 0.10, alpha: float = 0.05) -> Report:
+    """The report of a run; `margin` and `alpha` as `decide` takes them. Raises `ValueError` as `decide` does."""
+    expected = {case.id: case.expected_tool for case in run.cases}
+    stimuli = {entry.name: entry.tools_bytes_sha256 for entry in run.block.models if entry.tools_bytes_sha256}
+    verdict = decide(
+        run.matrix,
+        margin=margin,
+        alpha=alpha,
+        details=details_of(run.cells, expected),
+        # Where tools were sent, those of every model are known; recorded answers have none.
+        stimuli=stimuli or None,
+    )
+    return build(run.cases, run.cells, run.block, verdict)
+
+
 def build(cases: Sequence[Case], cells: Iterable[Cell], block: Block, verdict: Verdict) -> Report:
     """Everything that a page shows of these cells; the figures are the verdict's, which is of the same cells.
 
     Raises `ValueError` for a cell of a case, a model or a repeat that the run does not have.
     """
-    repeats = verdict.repeats
+    repeats = block.run.planned_repeats
     grid = _grid(cells, verdict.models, {case.id for case in cases}, repeats)
     return Report(
         block=block,
-        models=tuple(_model(cases, grid[model], model, verdict) for model in verdict.models),
-        differences=tuple(_difference(pair, verdict.alpha_compared) for pair in verdict.pairs),
+        models=tuple(_model(cases, grid[model], model, verdict, repeats) for model in verdict.models),
+        differences=tuple(difference_of(pair, verdict.alpha_compared) for pair in verdict.pairs),
         confusion=_confusion(cases, grid),
         flaky=tuple(_flaky(cases, grid, repeats)),
         unanimous=tuple(_unanimous(cases, grid, repeats)),
@@ -44,6 +60,8 @@ def build(cases: Sequence[Case], cells: Iterable[Cell], block: Block, verdict: V
         verdict=verdict,
         cases=len(cases),
         repeats=repeats,
+        alpha=verdict.alpha_compared,
+        level=1 - verdict.alpha,
     )
 
 
@@ -57,11 +75,13 @@ def _grid(cells: Iterable[Cell], models: Sequence[str], cases: set[str], repeats
     return grid
 
 
-def _model(cases: Sequence[Case], cells: Mapping[str, Mapping[int, Cell]], name: str, verdict: Verdict) -> ModelPart:
+def _model(
+    cases: Sequence[Case], cells: Mapping[str, Mapping[int, Cell]], name: str, verdict: Verdict, repeats: int
+) -> ModelPart:
     details: dict[str, Counter[str]] = defaultdict(Counter)
     ungraded: Counter[str] = Counter()
     for case in cases:
-        for repeat in range(verdict.repeats):
+        for repeat in range(repeats):
             cell = cells.get(case.id, {}).get(repeat)
             if cell is None or cell.grade is None:
                 ungraded[str(cell.ungraded) if cell and cell.ungraded else "not_run"] += 1
@@ -73,7 +93,7 @@ def _model(cases: Sequence[Case], cells: Mapping[str, Mapping[int, Cell]], name:
         arrival=_arrival(cases, cells),
         details={outcome: dict(counts) for outcome, counts in details.items()},
         ungraded=dict(ungraded),
-        cells=len(cases) * verdict.repeats,
+        cells=len(cases) * repeats,
     )
 
 
@@ -111,7 +131,8 @@ def _rate(rate: RateOf) -> Rate:
     )
 
 
-def _difference(pair: PairOf, alpha: float) -> Difference:
+def difference_of(pair: PairOf, alpha: float) -> Difference:
+    """The pair with its reading; `alpha`: below this an adjusted p is one of a real difference."""
     reading: Reading = "these cases"
     if pair.identical_bound is not None:
         reading = "identical"

@@ -49,7 +49,7 @@ def _expired(value: Any, show: Show) -> Any:
 def to_junit(report: Report, checks: Sequence[Check], now: date | None = None) -> str:
     """A suite of the gates, which alone can fail, and one a model that has each case with its outcomes."""
     show = Show(report.block, now)
-    suites = list(_suite("gates", checks))
+    suites = ["".join(_suite("gates", checks))]
     for model in report.models:
         properties = [
             (str(rate.outcome), f"{show.share(rate.value)} ({show.span(rate.low, rate.high)})") for rate in model.rates

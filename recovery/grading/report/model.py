@@ -138,6 +138,10 @@ class Report(_Part):
     # Cases that no model got right in any graded answer.
     unanimous: tuple[CasePart, ...]
     lost: tuple[Lost, ...]
-    verdict: Verdict
+    # None where several models are held against a baseline: each has its own family of comparisons.
+    verdict: Verdict | None
     cases: int
     repeats: int
+    # Below this an adjusted p is one of a real difference; the level of the intervals.
+    alpha: float
+    level: float

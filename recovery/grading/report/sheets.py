@@ -203,6 +203,8 @@ def _apart(one: Difference, show: Show) -> str:
 
 def _verdict(report: Report, show: Show) -> Section:
     verdict = report.verdict
+    if verdict is None:
+        return Section("verdict", "Verdict", ())
     if show.expired:
         return Section("verdict", "Verdict", (show.block.statement(show.now),))
     advice = dict.fromkeys(line for finding in verdict.findings for line in finding.advice)
@@ -237,7 +239,7 @@ def _outcomes(report: Report, show: Show) -> Section:
             rate = model.rate(outcome)
             count = f"{show.count(rate.count)} of {show.count(rate.of)}"
             rows.append((word(outcome), model.name, count, show.share(rate.value), show.span(rate.low, rate.high)))
-    level = show.plain(1 - report.verdict.alpha, ".0%")
+    level = show.plain(report.level, ".0%")
     line = (
         f"Shares are means over cases; the interval is {level}, clustered by case. Each outcome is counted over the "
         "answers that can have it: a spurious call where none was wanted, correct over all. They are never added up."
@@ -265,7 +267,7 @@ def _differences(report: Report, show: Show) -> Section:
     line = (
         "The same cases, one model less the other, in points. At or below the noise floor a difference is what another "
         "run of the same models would change by itself: noise. Above it, a difference is real where its p, adjusted "
-        f"over the whole table, is below {show.plain(report.verdict.alpha_compared, '.2f')}, and else real on these "
+        f"over the whole table, is below {show.plain(report.alpha, '.2f')}, and else real on these "
         "cases, and not shown to hold for others. Visible is the smallest difference that a design of this size finds "
         "in four of five runs."
     )

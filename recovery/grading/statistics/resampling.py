@@ -148,7 +148,8 @@ def lead(shares: Floats, sizes: Floats, *, alpha: float = 0.05, resamples: int =
     error = np.sqrt(families / (families - 1) * squares) / sizes.sum()
     with np.errstate(divide="ignore", invalid="ignore"):
         excess = (drawn[:, :, None] - drawn[:, None, :] - contrast) / error
-    excess[:, error == 0] = -np.inf
+    # No case tells the two apart, so there is no error to multiply; the quantile is none below 0 anyway.
+    excess[:, error == 0] = 0.0
     quantile = np.quantile(excess.reshape(resamples, -1).max(axis=1), 1 - alpha)
     bound = contrast - max(0.0, float(quantile)) * error
     np.fill_diagonal(bound, np.inf)
