@@ -2,7 +2,7 @@
 
 What is read and counted is `replay`'s; here are the exit statuses and how it looks. `recovery evidence` and
 `recovery stream` stand in `cli_evidence` and `cli_stream`. May import: the public names of the package, `cli_evidence`,
-`cli_options`, `cli_stream`, `replay`, `rows`, `terminal`.
+`cli_options`, `cli_stream`, `grading.report.cli`, `replay`, `rows`, `terminal`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from importlib.metadata import PackageNotFoundError, version
@@ -53,6 +53,26 @@ class _Group(click.Group):
             raise Misuse(str(error)) from None
 
 
+class _Later(click.Command):
+    """A command that needs more than the others do: what it needs is imported where it is asked for."""
+
+    def __init__(self, name: str, short_help: str, load: Callable[[], click.Command]) -> None:
+        super().__init__(name, short_help=short_help)
+        self._load = load
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        try:
+            command = self._load()
+        except ModuleNotFoundError as missing:
+            if missing.name is None or missing.name.partition(".")[0] == "recovery":
+                raise
+            needs = f"recovery {self.name} needs {missing.name}: pip install 'recovery[cli,grading]'"
+            raise Misuse(needs) from None
+        return command.make_context(info_name, args, parent, **extra)
+
+
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
         try:
@@ -81,6 +101,22 @@ def main() -> None:
 
 main.add_command(evidence)
 main.add_command(stream)
+
+
+def _report() -> click.Command:
+    from .grading.report.cli import report
+
+    return report
+
+
+def _compare() -> click.Command:
+    from .grading.report.cli import compare_command
+
+    return compare_command
+
+
+main.add_command(_Later("report", "Show a graded run, or hold it to gates.", _report))
+main.add_command(_Later("compare", "Hold a graded run against a baseline.", _compare))
 
 
 @main.command("recover")

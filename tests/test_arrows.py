@@ -321,7 +321,16 @@ ON_TOP = {
     "cli_options": {"__init__", "terminal"},
     "cli_evidence": {"__init__", "evidence", "evidence_report", "rows", "terminal"},
     "cli_stream": {"__init__", "cli_options", "terminal"},
-    "cli": {"__init__", "cli_evidence", "cli_options", "cli_stream", "replay", "rows", "terminal"},
+    "cli": {
+        "__init__",
+        "cli_evidence",
+        "cli_options",
+        "cli_stream",
+        "grading.report.cli",
+        "replay",
+        "rows",
+        "terminal",
+    },
     "__main__": {"cli"},
 }
 
