@@ -106,7 +106,7 @@ def _section(part: Section, report: Report, show: Show) -> str:
         body = "".join(f"<p>{to_html(line)}</p>" for line in part.lines)
     if part.plot and not show.expired:
         body += f'<div class="wide">{plot(part.plot, report, show)}</div>'
-    body += "".join(_table(table, fold=part.key in {"provenance", "verdict"}) for table in part.tables)
+    body += "".join(_table(table, fold=part.key == "provenance") for table in part.tables)
     label = f"{part.key}-heading"
     heading = f'<h2 id="{label}">{to_html(part.title)}</h2>'
     return f'<section id="{part.key}" aria-labelledby="{label}"{kind}>{heading}{body}</section>\n'

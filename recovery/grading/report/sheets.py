@@ -71,6 +71,9 @@ class Show:
     def count(self, number: int) -> str:
         return self.block.render(number, now=self.now)
 
+    def ratio(self, number: int, of: int) -> str:
+        return self.count(number) if self.expired else f"{self.count(number)} of {self.count(of)}"
+
     def share(self, number: float | None) -> str:
         return self.block.render(None if number is None else float(number), now=self.now)
 
@@ -222,11 +225,9 @@ def _verdict(report: Report, show: Show) -> Section:
         )
         for one in verdict.findings
     )
-    head = ("failure", "lead", "largest difference", "floor", "p: none", "p: as large as the margin", "reading")
-    caption = (
-        "The numbers behind it, in points: the lead over the next failure, the two models furthest apart, the floor "
-        f"between those; the margin is {show.points(verdict.margin, '.1f')} points"
-    )
+    head = ("failure", "lead", "difference", "floor", "p of no difference", "p of the margin", "reading")
+    # The margin is a setting, and no result.
+    caption = f"The numbers behind it, in points; the margin is {100 * verdict.margin:g}"
     tables = (Table(caption, head, rows, 1, 1),) if rows else ()
     about = f", {word(verdict.bucket)}" if verdict.bucket else ""
     return Section("verdict", f"Verdict: {word(verdict.kind)}{about}", tuple(lines), tables)
@@ -237,9 +238,9 @@ def _outcomes(report: Report, show: Show) -> Section:
     for outcome in OUTCOMES:
         for model in report.models:
             rate = model.rate(outcome)
-            count = f"{show.count(rate.count)} of {show.count(rate.of)}"
+            count = show.ratio(rate.count, rate.of)
             rows.append((word(outcome), model.name, count, show.share(rate.value), show.span(rate.low, rate.high)))
-    level = show.plain(report.level, ".0%")
+    level = f"{report.level:.0%}"
     line = (
         f"Shares are means over cases; the interval is {level}, clustered by case. Each outcome is counted over the "
         "answers that can have it: a spurious call where none was wanted, correct over all. They are never added up."
@@ -267,7 +268,7 @@ def _differences(report: Report, show: Show) -> Section:
     line = (
         "The same cases, one model less the other, in points. At or below the noise floor a difference is what another "
         "run of the same models would change by itself: noise. Above it, a difference is real where its p, adjusted "
-        f"over the whole table, is below {show.plain(report.alpha, '.2f')}, and else real on these "
+        f"over the whole table, is below {report.alpha:.2g}, and else real on these "
         "cases, and not shown to hold for others. Visible is the smallest difference that a design of this size finds "
         "in four of five runs."
     )
@@ -350,7 +351,7 @@ def _flaky(report: Report, show: Show) -> Section:
         for part in report.flaky[:MOST_ROWS]
     )
     line = (
-        f"{show.count(len(report.flaky))} of {show.count(report.cases)} cases change their outcome between the repeats "
+        f"{show.ratio(len(report.flaky), report.cases)} cases change their outcome between the repeats "
         "of at least one model."
     )
     lines = (line, *_left(report.flaky))

@@ -214,10 +214,10 @@ def _confusion(report: Report, show: Show) -> str:
     parts = []
     for at, model in enumerate(confused):
         x0, y0 = (at % across) * wide, (at // across) * tall
-        parts.append(_text(x0, y0 + 18, _fit(model.name, wide), "strong"))
+        parts.append(_text(x0 + left, y0 + 18, _fit(model.name, wide - left), "strong"))
         for column, name in enumerate(called):
             x = x0 + left + column * cell + cell / 2
-            turned = f'transform="rotate(-28 {x:.1f} {y0 + top - 8:.1f})"'
+            turned = f'transform="rotate(-36 {x:.1f} {y0 + top - 8:.1f})"'
             parts.append(f'<text x="{x:.1f}" y="{y0 + top - 8:.1f}" {turned}>{to_html(_fit(name, 110))}</text>')
         for row, want in enumerate(wanted):
             y = y0 + top + row * cell
