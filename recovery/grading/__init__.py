@@ -13,9 +13,11 @@ from .grade import Grader, grade, grade_answer
 from .match import args_match
 from .matchers import ANY, OMIT, approx, one_of, predicate, regex, text, unordered
 from .outcome import OUTCOMES, TAXONOMY, Detail, Outcome, Ungraded
+from .recorded import GraderOptions, grade_recorded
 from .schema import Checked, Schemas
 from .semantic import CheckError, SemanticCheck, Verdict
 from .spelling import SchemaError
+from .truth import Truth, read_truth
 
 __all__ = [
     "ANY",
@@ -34,6 +36,7 @@ __all__ = [
     "ExpectedCall",
     "Grade",
     "Grader",
+    "GraderOptions",
     "Matrix",
     "NativeCall",
     "Outcome",
@@ -42,18 +45,21 @@ __all__ = [
     "SchemaError",
     "Schemas",
     "SemanticCheck",
+    "Truth",
     "Ungraded",
     "Verdict",
     "approx",
     "args_match",
     "grade",
     "grade_answer",
+    "grade_recorded",
     "load_cases",
     "load_tools",
     "matrix_of",
     "one_of",
     "predicate",
     "read_cases",
+    "read_truth",
     "regex",
     "text",
     "unordered",
