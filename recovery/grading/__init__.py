@@ -17,11 +17,13 @@ from .match import args_match
 from .matchers import ANY, OMIT, approx, one_of, predicate, regex, text, unordered
 from .outcome import OUTCOMES, TAXONOMY, Detail, Outcome, Ungraded
 from .provenance import Block, NotComparableError, comparable, require_comparable
+from .recorded import GraderOptions, grade_recorded
 from .run import Run, run_matrix, run_matrix_async
 from .schema import Checked, Schemas
 from .semantic import CheckError, SemanticCheck, Verdict
 from .spelling import SchemaError
 from .store import OtherQuestionError, StoreError
+from .truth import Truth, read_truth
 
 __all__ = [
     "ANY",
@@ -43,6 +45,7 @@ __all__ = [
     "ExpectedCall",
     "Grade",
     "Grader",
+    "GraderOptions",
     "Matrix",
     "NativeCall",
     "NotComparableError",
@@ -59,6 +62,7 @@ __all__ = [
     "StimulusError",
     "StoreError",
     "TransportError",
+    "Truth",
     "Ungraded",
     "Verdict",
     "approx",
@@ -66,12 +70,14 @@ __all__ = [
     "comparable",
     "grade",
     "grade_answer",
+    "grade_recorded",
     "load_cases",
     "load_tools",
     "matrix_of",
     "one_of",
     "predicate",
     "read_cases",
+    "read_truth",
     "regex",
     "require_comparable",
     "run_matrix",
