@@ -1,7 +1,8 @@
 """Cases × models × repeats: what every model answers to every case, graded, with what stands behind the numbers.
 
-May import: `grading.case`, `grading.cell`, `grading.filling`, `grading.grade`, `grading.outcome`,
-`grading.provenance`, `grading.schema`, `grading.sections`, `grading.semantic`, `grading.store`, the public names.
+May import: `grading.case`, `grading.cell`, `grading.filling`, `grading.fingerprint`, `grading.grade`,
+`grading.outcome`, `grading.provenance`, `grading.schema`, `grading.sections`, `grading.semantic`, `grading.store`, the
+public names.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from recovery import Policy, Toolset
 from .case import Case
 from .cell import Cell, Matrix, matrix_of
 from .filling import Filler, Limits, Progress, jobs_of
+from .fingerprint import schema_digests
 from .grade import Grader
 from .outcome import Ungraded
 from .provenance import TTL_DAYS, Block, ModelEntry
@@ -199,7 +201,7 @@ class Runner:
             made=options.get("cases_made"),
             excluded=options.get("cases_excluded", {}),
         )
-        self._metric = metric_of({"": self._grader.schemas}, semantic_check)
+        self._metric = metric_of(schema_digests(self._grader.schemas), self._grader.schemas, semantic_check)
         self._stimulus = stimulus_of(call_model, self._toolset, options.get("policy"))
         self._entries = [self._entry(model) for model in self.models]
         self._cells: dict[tuple[str, str, int], Cell] = {}

@@ -21,7 +21,6 @@ from .fingerprint import (
     name_of,
     packages,
     python,
-    schema_digests,
     source_digest,
     tools_digest,
 )
@@ -54,19 +53,13 @@ def scope_of(cases: Sequence[Case], **more: Any) -> Scope:
     )
 
 
-def metric_of(schemas: Mapping[str, Schemas], semantic_check: SemanticCheck | None) -> Metric:
-    """What the outcomes mean. `schemas`: by the name of a toolset, "" where there is one for all cases."""
-    first = next(iter(schemas.values()))
-    digests = {
-        f"{name}/{tool}" if name else tool: value
-        for name, of_set in sorted(schemas.items())
-        for tool, value in schema_digests(of_set).items()
-    }
+def metric_of(arg_schemas: Mapping[str, str], schemas: Schemas, semantic_check: SemanticCheck | None) -> Metric:
+    """What the outcomes mean. `arg_schemas`: see `Metric`; `schemas`: how they are applied."""
     return Metric(
         grader_sha256=grader_digest(),
-        arg_schemas=digests,
-        validation=first.validation,
-        extra_args=first.extra,
+        arg_schemas=dict(arg_schemas),
+        validation=schemas.validation,
+        extra_args=schemas.extra,
         semantic_check="args_match" if semantic_check is None else name_of(semantic_check),
         semantic_check_sha256=None if semantic_check is None else source_digest(semantic_check),
     )
@@ -90,13 +83,9 @@ def stimulus_of(call_model: object, tools: Toolset | None, policy: Policy | None
     )
 
 
-def recorded_stimulus(tools: Toolset | Mapping[str, Toolset], policy: Policy | None) -> Stimulus:
+def recorded_stimulus(tools_sha256: str, policy: Policy | None) -> Stimulus:
     """What the models are said to have been shown when their answers were recorded."""
-    if isinstance(tools, Toolset):
-        said = tools_digest(tools)
-    else:
-        said = digest({name: tools_digest(of_set) for name, of_set in tools.items()})
-    return Stimulus(tools_sha256=said, tools_as="recorded", **_reading(policy))
+    return Stimulus(tools_sha256=tools_sha256, tools_as="recorded", **_reading(policy))
 
 
 class Tally:
