@@ -64,7 +64,7 @@ class Answer:
             if "tool_name" in returned:
                 return cls(calls=_pair((returned["tool_name"], returned.get("raw_args"))))
             if isinstance(returned.get("calls"), list):
-                return cls.of([(call["tool_name"], call.get("raw_args")) for call in returned["calls"]])
+                return cls(calls=tuple(map(_stored, returned["calls"])))
             if isinstance(returned.get("text"), str) and "type" not in returned:
                 return cls(text=returned["text"])
         return _of_message(returned, returned)
@@ -90,6 +90,12 @@ def _pair(pair: tuple[Any, ...]) -> tuple[NativeCall, ...]:
     if not isinstance(name, str):
         raise TypeError(f"the name of a tool must be a str or None, not {shown(name)}")
     return (NativeCall(name, raw_args),)
+
+
+def _stored(call: object) -> NativeCall:
+    if not isinstance(call, Mapping) or not isinstance(call.get("tool_name"), str):
+        raise TypeError(f"a call is an object with tool_name and raw_args, not {shown(call)}")
+    return NativeCall(call["tool_name"], call.get("raw_args"))
 
 
 def _of_message(item: object, source: object, reason: object = None) -> Answer:

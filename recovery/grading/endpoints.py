@@ -10,10 +10,12 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from datetime import date
+from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, field_validator
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from recovery import Toolset
 
@@ -60,6 +62,28 @@ class Endpoint(BaseModel):
         if own := sorted(_OWN & set(parameters)):
             raise ValueError(f"{', '.join(own)}: the same for all models, and not to be set for one")
         return parameters
+
+
+def load_endpoints(path: str | Path) -> dict[str, Endpoint]:
+    """The endpoints of a file, YAML or JSON: an object, by name in the run. Raises `EndpointError` naming the place."""
+    try:
+        # JSON is YAML.
+        given = yaml.safe_load(Path(path).read_bytes())
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise EndpointError(f"{path}: can't be read: {' '.join(str(error).split())}") from None
+    if not isinstance(given, dict) or not given:
+        raise EndpointError(f"{path}: expected an object, the name of a model to its endpoint")
+    found = {}
+    for name, fields in given.items():
+        if not isinstance(name, str) or not name:
+            raise EndpointError(f"{path}: {name!r}: the name of a model must be a text")
+        try:
+            found[name] = Endpoint.model_validate({} if fields is None else fields)
+        except ValidationError as error:
+            fault = error.errors(include_url=False)[0]
+            place = ".".join(map(str, (name, *fault["loc"])))
+            raise EndpointError(f"{path}: {place}: {fault['msg'].removeprefix('Value error, ')}") from None
+    return found
 
 
 class Endpoints:

@@ -8,7 +8,7 @@ difference between models. May import: `grading.answer`, `grading.calling`, `gra
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, defaultdict, deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -179,8 +179,3 @@ class Filler:
             first = self.sent_bytes.setdefault(model, reply.tools_bytes_sha256)
             if first != reply.tools_bytes_sha256:
                 raise StimulusError(f"{model} was sent other bytes for the tools from one call to the next")
-
-
-def count(cells: Iterable[Cell]) -> Counter[str]:
-    """How many cells have which outcome, or reason to have none."""
-    return Counter(str(cell.ungraded if cell.grade is None else cell.grade.outcome) for cell in cells)

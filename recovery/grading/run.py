@@ -1,7 +1,8 @@
 """Cases × models × repeats: what every model answers to every case, graded, with what stands behind the numbers.
 
 May import: `grading.case`, `grading.cell`, `grading.filling`, `grading.fingerprint`, `grading.grade`,
-`grading.outcome`, `grading.provenance`, `grading.schema`, `grading.semantic`, `grading.store`, the public names.
+`grading.outcome`, `grading.provenance`, `grading.schema`, `grading.sections`, `grading.semantic`, `grading.store`, the
+public names.
 """
 
 from __future__ import annotations
@@ -15,37 +16,17 @@ from typing import Any, Literal, Self, TypedDict, Unpack
 
 from pydantic import BaseModel, ConfigDict
 
-from recovery import RULES, Policy, Toolset
+from recovery import Policy, Toolset
 
 from .case import Case
 from .cell import Cell, Matrix, matrix_of
-from .filling import Filler, Limits, Progress, count, jobs_of
-from .fingerprint import (
-    git_state,
-    grader_digest,
-    name_of,
-    packages,
-    python,
-    schema_digests,
-    source_digest,
-    tools_digest,
-)
+from .filling import Filler, Limits, Progress, jobs_of
+from .fingerprint import schema_digests
 from .grade import Grader
 from .outcome import Ungraded
-from .provenance import (
-    TTL_DAYS,
-    Block,
-    Metric,
-    ModelEntry,
-    Result,
-    RunSection,
-    Scope,
-    Stimulus,
-    claim_of,
-    counts_of,
-    digest,
-)
+from .provenance import TTL_DAYS, Block, ModelEntry
 from .schema import ArgSchema
+from .sections import Tally, block_of, metric_of, scope_of, stimulus_of
 from .semantic import SemanticCheck
 from .store import Store, StoreError
 
@@ -213,12 +194,18 @@ class Runner:
         for case in self.cases:
             # An expected tool that nobody offers would make every model wrong.
             self._grader._tools_of(case)
-        self._scope = scope_of(self.cases, options)
-        self._metric = metric_of(self._grader, semantic_check)
+        self._scope = scope_of(
+            self.cases,
+            cases_file=options.get("cases_file"),
+            language=options.get("cases_language"),
+            made=options.get("cases_made"),
+            excluded=options.get("cases_excluded", {}),
+        )
+        self._metric = metric_of(schema_digests(self._grader.schemas), self._grader.schemas, semantic_check)
         self._stimulus = stimulus_of(call_model, self._toolset, options.get("policy"))
         self._entries = [self._entry(model) for model in self.models]
         self._cells: dict[tuple[str, str, int], Cell] = {}
-        self._counts: Counter[str] = Counter()
+        self._tally = Tally()
         self._store: Store | None = None
         self._started = datetime.now(UTC)
 
@@ -254,7 +241,8 @@ class Runner:
     async def _run(self) -> Run:
         again = self._again() if self._options.get("retry_ungraded") else {}
         kept = {key: cell for key, cell in self._cells.items() if key not in again}
-        self._counts = count(kept.values())
+        for cell in self._cells.values():
+            self._tally.add(cell)
         jobs = [
             job._replace(answer=again.get((job.model, job.case.id, job.repeat)))
             for job in jobs_of(self.cases, self.models, self.repeats, kept)
@@ -287,57 +275,37 @@ class Runner:
         before = self._cells.get(_key(cell))
         if before is not None:
             # Asked again: what was spent stays counted.
+            self._tally.add(before, by=-1)
             tokens = Counter(before.tokens) + Counter(cell.tokens)
             cell = cell.model_copy(update={"attempts": before.attempts + cell.attempts, "tokens": dict(tokens)})
         if self._store is not None:
             self._store.add(cell)
         self._cells[_key(cell)] = cell
-        self._counts += count([cell])
+        self._tally.add(cell)
         report = self._options.get("on_progress")
         if report is not None:
             total = len(self.cases) * len(self.models) * self.repeats
-            report(Progress(self._counts.total(), total, dict(self._counts)))
+            report(Progress(self._tally.words.total(), total, dict(self._tally.words)))
 
     def _end(self, filler: Filler) -> Run:
-        cells = complete(self._cells.values(), self.cases, self.models, self.repeats)
-        block = self._block(cells, filler)
-        if self._store is not None:
-            self._store.finish(block)
-        return Run(cases=self.cases, cells=cells, block=block)
-
-    def _block(self, cells: Sequence[Cell], filler: Filler) -> Block:
-        entries = [_with_returned(entry, cells, filler.sent_bytes.get(entry.name)) for entry in self._entries]
-        commit, dirty = git_state()
-        filled = [cell for cell in cells if cell.ungraded is not Ungraded.NOT_RUN]
-        tokens: Counter[str] = Counter()
-        for cell in filled:
-            tokens.update(cell.tokens)
-        run = RunSection(
-            started=self._started,
-            finished=datetime.now(UTC),
-            planned_repeats=self.repeats,
-            realised_repeats=_realised(cells, self.models),
-            concurrency=self._limits.concurrency,
-            retries_allowed=self._limits.retries,
-            retries_used=sum(max(cell.attempts - 1, 0) for cell in filled),
-            calls=sum(cell.attempts for cell in filled),
-            ungraded=dict(Counter(str(cell.ungraded) for cell in cells if cell.grade is None)),
-            tokens=dict(tokens),
-            python=python(),
-            packages=packages(),
-            git_commit=commit,
-            git_dirty=dirty,
-        )
-        result = Result(counts=counts_of(cells, self.models, self.repeats))
-        return Block(
+        block = block_of(
             scope=self._scope,
             metric=self._metric,
             stimulus=self._stimulus,
-            models=tuple(entries),
-            run=run,
-            result=result,
-            claim=claim_of(self._scope, entries, run, result, self._options.get("ttl_days", TTL_DAYS)),
+            entries=self._entries,
+            tally=self._tally,
+            cases=self.cases,
+            repeats=self.repeats,
+            started=self._started,
+            ttl_days=self._options.get("ttl_days", TTL_DAYS),
+            sent_bytes=filler.sent_bytes,
+            concurrency=self._limits.concurrency,
+            retries_allowed=self._limits.retries,
         )
+        if self._store is not None:
+            self._store.finish(block)
+        cells = complete(self._cells.values(), self.cases, self.models, self.repeats)
+        return Run(cases=self.cases, cells=cells, block=block)
 
     def _entry(self, model: str) -> ModelEntry:
         describe = getattr(self._call_model, "describe", None)
@@ -345,49 +313,6 @@ class Runner:
             return ModelEntry(name=model, requested=model) if describe is None else describe(model)
         except KeyError:
             raise ValueError(f"models: {model!r} is none that call_model knows") from None
-
-
-def scope_of(cases: Sequence[Case], options: Options) -> Scope:
-    """The cases, as a block says what they are."""
-    return Scope(
-        cases_file=options.get("cases_file"),
-        cases_sha256=digest([case.model_dump() for case in cases]),
-        n_cases=len(cases),
-        n_call=sum(case.expects_call for case in cases),
-        n_no_call=sum(not case.expects_call for case in cases),
-        n_clusters=len({case.cluster for case in cases}),
-        language=options.get("cases_language"),
-        made=options.get("cases_made"),
-        excluded=options.get("cases_excluded", {}),
-    )
-
-
-def metric_of(grader: Grader, semantic_check: SemanticCheck | None) -> Metric:
-    """What the outcomes mean under this grader, as a block says it."""
-    return Metric(
-        grader_sha256=grader_digest(),
-        arg_schemas=schema_digests(grader.schemas),
-        validation=grader.schemas.validation,
-        extra_args=grader.schemas.extra,
-        semantic_check="args_match" if semantic_check is None else name_of(semantic_check),
-        semantic_check_sha256=None if semantic_check is None else source_digest(semantic_check),
-    )
-
-
-def stimulus_of(call_model: object, tools: Toolset | None, policy: Policy | None) -> Stimulus:
-    """What the models are shown, as far as `call_model` says it or the caller does, and how text is read."""
-    describe = getattr(call_model, "stimulus", None)
-    known = Stimulus(tools_sha256=None if tools is None else tools_digest(tools)) if describe is None else describe()
-    if tools is not None and known.tools_sha256 != tools_digest(tools):
-        raise ValueError("tools: call_model offers the models others than those that the answers are read against")
-    return known.model_copy(
-        update={
-            "call_model": name_of(call_model),
-            "call_model_sha256": source_digest(call_model) if describe is None else None,
-            "engine": f"reading rules {RULES}",
-            "allowances": tuple(sorted((policy or Policy.default()).allow)),
-        }
-    )
 
 
 def complete(cells: Iterable[Cell], cases: Sequence[Case], models: Sequence[str], repeats: int) -> tuple[Cell, ...]:
@@ -404,23 +329,6 @@ def complete(cells: Iterable[Cell], cases: Sequence[Case], models: Sequence[str]
 
 def _key(cell: Cell) -> tuple[str, str, int]:
     return cell.model, cell.case_id, cell.repeat
-
-
-def _realised(cells: Iterable[Cell], models: Iterable[str]) -> dict[str, tuple[int, int]]:
-    graded = Counter((cell.model, cell.case_id) for cell in cells if cell.grade is not None)
-    by_model = {model: [graded[cell.model, cell.case_id] for cell in cells if cell.model == model] for model in models}
-    return {model: (min(counts), max(counts)) for model, counts in by_model.items()}
-
-
-def _with_returned(entry: ModelEntry, cells: Iterable[Cell], sent_bytes: str | None) -> ModelEntry:
-    own = [cell for cell in cells if cell.model == entry.name]
-    return entry.model_copy(
-        update={
-            "returned": tuple(sorted({cell.returned_model for cell in own if cell.returned_model})),
-            "fingerprints": tuple(sorted({cell.fingerprint for cell in own if cell.fingerprint})),
-            "tools_bytes_sha256": sent_bytes or entry.tools_bytes_sha256,
-        }
-    )
 
 
 def _checked_cases(cases: Iterable[Case]) -> tuple[Case, ...]:

@@ -104,6 +104,10 @@ def test_every_error_names_the_file_the_line_and_the_field(tmp_path: Path) -> No
         "cases.jsonl:13: expected_args: $aprox: no matcher (they are $one_of, $approx, $text, $unordered, $regex, "
         '$predicate, $literal, $any, $omit); where it is the value itself, write {"$literal": …}'
     )
+    second = (
+        f"cases.jsonl:14: id: '{oslo}' is the id of the case in line 1 too, made from the query: "
+        "give each an id of its own"
+    )
     assert said(path) == [
         "cases.jsonl:2: no JSON: Expecting ',' delimiter, line 1, column 14",
         "cases.jsonl:3: must be an object, not [1]",
@@ -118,7 +122,7 @@ def test_every_error_names_the_file_the_line_and_the_field(tmp_path: Path) -> No
         "cases.jsonl:12: expected_args: 'city' is a required property",
         "cases.jsonl:12: expected_args: Additional properties are not allowed ('town' was unexpected)",
         no_matcher,
-        f"cases.jsonl:14: id: '{oslo}' is the id of the case in line 1 too, made from the query: give each an id of its own",
+        second,
         "cases.jsonl:15: expected_calls/1/tool: 'pong' is not offered; did you mean 'ping'?",
         "cases.jsonl:16: accept/0/0/args/city: 5 is not of type 'string'",
     ]
