@@ -110,9 +110,9 @@ def _report() -> click.Command:
 
 
 def _compare() -> click.Command:
-    from .grading.report.cli import compare_command
+    from .grading.report.cli import compare
 
-    return compare_command
+    return compare
 
 
 main.add_command(_Later("report", "Show a graded run, or hold it to gates.", _report))

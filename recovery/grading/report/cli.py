@@ -21,7 +21,8 @@ from recovery.grading.provenance import NotComparableError
 from recovery.grading.run import Run
 
 from .build import report_of
-from .compare import check_comparison, compare
+from .compare import check_comparison
+from .compare import compare as compare_runs
 from .files import to_json, to_junit
 from .gate import Bound, Check, State, check_bounds, parse_bound, status
 from .markdown import to_markdown
@@ -118,7 +119,7 @@ def report(
     show_default=True,
     help="A real difference passes as long as it is no larger.",
 )
-def compare_command(  # noqa: PLR0913, PLR0917 - each is an option
+def compare(  # noqa: PLR0913, PLR0917 - each is an option
     baseline_file: str,
     new_file: str,
     html: str | None,
@@ -145,7 +146,7 @@ def compare_command(  # noqa: PLR0913, PLR0917 - each is an option
     Exit status: 0 no worse; 1 worse in an outcome; 2 misuse, or not comparable; 3 can't be decided.
     """
     try:
-        made = compare(
+        made = compare_runs(
             _load(baseline_file),
             _load(new_file),
             models=_models(pairs) or None,
