@@ -22,6 +22,7 @@ from recovery import Allowance, Limits, Policy, Reason, Recovery, Toolset, jsonc
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 GRAMMAR = ROOT / "grammar" / "README.md"
+GRADING = ROOT / "docs" / "grading.md"
 
 COMMANDS = {
     f"python -m venv .venv && .venv/bin/pip install -q {what}"
@@ -219,7 +220,7 @@ def blocks_of_python(path: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("block", [*blocks_of_python(README), *blocks_of_python(GRAMMAR)])
+@pytest.mark.parametrize("block", [*blocks_of_python(README), *blocks_of_python(GRAMMAR), *blocks_of_python(GRADING)])
 def test_a_block_of_python_prints_what_it_says(block: str) -> None:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -252,7 +253,7 @@ def test_the_commands_are_the_ones_that_ci_runs() -> None:
 
 
 @pytest.mark.sources
-@pytest.mark.parametrize("path", [README, GRAMMAR], ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", [README, GRAMMAR, GRADING], ids=lambda path: str(path.relative_to(ROOT)))
 def test_what_is_pointed_at_is_there(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     targets = re.findall(r"\]\(([^)#:]+)\)", text) + re.findall(r"`((?:tests|grammar|recovery|bench)/[\w./]+)`", text)
