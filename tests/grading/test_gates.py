@@ -143,6 +143,19 @@ def test_reruns_fail_as_seldom_as_is_said() -> None:
     assert failed <= 6
 
 
+def test_a_comparison_shares_out_alpha_and_is_no_longer_valid_than_its_baseline(runs: dict[str, Path]) -> None:
+    base, again = Run.load(runs["base"]), Run.load(runs["again"])
+    both, one = compare(base, again), compare(base, again, models={"auk": "auk"})
+    # Of α the verdict keeps a fifth for its drift gate.
+    assert (both.alpha, one.alpha) == (pytest.approx(0.02), pytest.approx(0.04))
+    assert one.block.parent is not None
+    assert one.block.parent.sha256 == base.block.sha256
+    claim = base.block.claim.model_copy(update={"valid_until": example.TODAY})
+    old = base.model_copy(update={"block": base.block.model_copy(update={"claim": claim})})
+    assert compare(old, again).block.claim.valid_until == example.TODAY
+    assert {check.state for check in check_comparison(compare(old, again), now=example.LATER)} == {State.UNDECIDED}
+
+
 def test_what_is_worse_fails_and_what_is_better_does_not(runs: dict[str, Path]) -> None:
     base, worse = Run.load(runs["base"]), Run.load(runs["worse"])
     failed = [check for check in check_comparison(compare(base, worse)) if check.state is State.FAILED]

@@ -54,6 +54,8 @@ def test_what_varies_is_real_and_the_gap_is_noise() -> None:
     assert of(Outcome.NO_CALL, "auk", "tern").reading == "real"
     assert of(Outcome.WRONG_TOOL, "petrel", "tern").reading == "real"
     assert of(Outcome.WRONG_TOOL, "petrel", "auk").reading == "identical"
+    # One case of ten, the same in every repeat: above the floor, and nothing that other cases would show.
+    assert of(Outcome.SPURIOUS_CALL, "petrel", "auk").reading == "these cases"
 
 
 def test_the_case_that_is_wrong_on_purpose_is_listed_alone() -> None:
