@@ -1,12 +1,13 @@
 """The command line: `recovery recover` for one answer, `recovery replay` for files of recorded ones.
 
 What is read and counted is `replay`'s; here are the exit statuses and how it looks. `recovery evidence` and
-`recovery stream` stand in `cli_evidence` and `cli_stream`. May import: the public names of the package, `cli_evidence`,
-`cli_options`, `cli_stream`, `replay`, `rows`, `terminal`.
+`recovery stream` stand in `cli_evidence` and `cli_stream`, the commands that grade in `grading.cli`. May import: the
+public names of the package, `cli_evidence`, `cli_options`, `cli_stream`, `replay`, `rows`, `terminal`.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from collections import Counter
@@ -35,7 +36,32 @@ _INTERRUPTED: Final = 128 + 2
 _BROKEN_PIPE: Final = 128 + 13
 
 
+# The commands of the grading layer: the module that has each, and its line in `recovery --help`. They are imported when
+# they are called: what they rest on takes longer to load than most answers to read.
+_GRADING: Final = {
+    "plan": ("recovery.grading.cli", "Say what a run costs and what it can see, before it is run."),
+    "run": ("recovery.grading.cli", "Ask every model every case, several times, and grade the answers."),
+    "grade": ("recovery.grading.cli", "Grade recorded answers: six counts a model, and no call to anyone."),
+    "lint": ("recovery.grading.cli", "Check a file of cases against the tools, without a call."),
+}
+
+
 class _Group(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), *_GRADING]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command; of the grading layer one that says its line alone, until it is called."""
+        if cmd_name in _GRADING:
+            return click.Command(cmd_name, help=_GRADING[cmd_name][1])
+        return super().get_command(ctx, cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, _load(name) if name in _GRADING else command, rest
+
     def invoke(self, ctx: click.Context) -> Any:
         # An answer may hold characters that the terminal's encoding lacks.
         for file in (sys.stdout, sys.stderr):
@@ -53,6 +79,18 @@ class _Group(click.Group):
             raise Misuse(str(error)) from None
 
 
+def _load(name: str) -> click.Command:
+    try:
+        module = importlib.import_module(_GRADING[name][0])
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] == "recovery":
+            raise
+        raise Misuse(f"recovery {name} needs {missing.name}: pip install 'recovery[cli,grading]'") from None
+    command = getattr(module, name)
+    assert isinstance(command, click.Command)
+    return command
+
+
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
         try:
@@ -65,7 +103,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Show it.")
 def main() -> None:
-    """Recover tool calls that a model wrote as text.
+    """Recover tool calls that a model wrote as text, and grade models on them.
 
     A model sometimes writes `[weather.today(city="Oslo")]` into its answer instead of calling the tool. These commands
     read such answers and give back the calls, each mapped onto exactly one offered tool, or the untouched text and
@@ -76,6 +114,14 @@ def main() -> None:
     ask_a_model | recovery stream --tools tools.json
     recovery replay answers.jsonl.gz --toolsets toolsets.jsonl
     recovery evidence answers.jsonl.gz --toolsets toolsets.jsonl --negatives prose.jsonl --out found
+
+    Which failure is it, on your tools and your traffic, and is the difference between two models more than noise?
+
+    \b
+    recovery lint --cases cases.jsonl --tools tools.json
+    recovery plan --cases cases.jsonl --models models.yaml
+    recovery run --cases cases.jsonl --tools tools.json --models models.yaml --out run.db
+    recovery grade --cases cases.jsonl --tools tools.json --answers answers.jsonl --out run.db
     """
 
 

@@ -105,6 +105,8 @@ ORDER = (
     "cli_evidence",
     "cli_stream",
     "cli",
+    "grading.show",
+    "grading.cli",
     "__main__",
 )
 
@@ -303,6 +305,32 @@ ON_TOP = {
     "cli_evidence": {"__init__", "evidence", "evidence_report", "rows", "terminal"},
     "cli_stream": {"__init__", "cli_options", "terminal"},
     "cli": {"__init__", "cli_evidence", "cli_options", "cli_stream", "replay", "rows", "terminal"},
+    "grading.show": {
+        "grading.filling",
+        "grading.outcome",
+        "grading.provenance",
+        "grading.sections",
+        "grading.statistics.plan",
+        "terminal",
+    },
+    "grading.cli": {
+        "__init__",
+        "cli_options",
+        "grading.case",
+        "grading.casefile",
+        "grading.documents",
+        "grading.endpoints",
+        "grading.filling",
+        "grading.outcome",
+        "grading.provenance",
+        "grading.recording",
+        "grading.run",
+        "grading.sections",
+        "grading.semantic",
+        "grading.show",
+        "grading.truth",
+        "terminal",
+    },
     "__main__": {"cli"},
 }
 
@@ -335,6 +363,8 @@ THIRD_PARTY = {
     "cli_evidence": {"click"},
     "cli_stream": {"click"},
     "cli": {"click"},
+    "grading.show": {"rich"},
+    "grading.cli": {"click"},
 }
 
 
