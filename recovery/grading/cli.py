@@ -360,9 +360,7 @@ def grade(  # noqa: PLR0913, PLR0917 - each is an option
         raise Misuse(f"{answers_file}: no row could be graded")
     print_counts(console, made.block, made.tally, made.tally.models)
     if left_out:
-        print_line(
-            console, f"left out, for their case has no ground truth: {left_out:,} rows of {len(excluded):,} cases"
-        )
+        print_line(console, f"left out: {left_out:,} rows of {len(excluded):,} cases that have no ground truth")
     if made.bad_rows:
         print_line(console, f"bad rows: {made.bad_rows:,}, each reported on standard error")
     if out is not None:
