@@ -35,9 +35,13 @@ CASES = [
 ]
 SCALAR = st.none() | st.booleans() | st.integers(-3, 3) | st.floats() | st.sampled_from(["1", "C", "", "true", "[1]"])
 JSON = st.recursive(SCALAR, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("xsk"), inner))
-ARGS = st.dictionaries(st.sampled_from(["x", "s", "items", "k"]), JSON, max_size=3)
-RAW = ARGS | JSON | st.text(max_size=8) | ARGS.map(json.dumps)
-NAMES = st.sampled_from(["f", "g", "h", ""])
+# Of the tools as they are, or nearly; or anything.
+GOOD = st.fixed_dictionaries(
+    {"x": st.integers(1, 2) | st.just("1")}, optional={"s": st.sampled_from([None, "C", 1])}
+) | st.fixed_dictionaries({}, optional={"items": st.lists(st.integers(0, 1) | st.just("1"), max_size=2)})
+ARGS = GOOD | st.dictionaries(st.sampled_from(["x", "s", "items", "k"]), JSON, max_size=3)
+RAW = GOOD | ARGS | JSON | st.text(max_size=8) | ARGS.map(json.dumps)
+NAMES = st.sampled_from(["f", "f", "f", "g", "g", "h", ""])
 CALLS = st.lists(st.tuples(NAMES, RAW), max_size=4)
 TEXTS = st.text(max_size=20) | st.text(alphabet="fgx=1()[]{}'\", \n", max_size=20)
 
