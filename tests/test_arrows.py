@@ -227,10 +227,12 @@ ON_TOP = {
         "__init__",
         "grading.case",
         "grading.casefile",
+        "grading.caselint",
         "grading.difference",
         "grading.documents",
         "grading.lines",
         "grading.matchers",
+        "grading.schema",
     },
     "grading.__init__": {
         "grading.answer",
