@@ -1,16 +1,17 @@
 """The command line: `recovery recover` for one answer, `recovery replay` for files of recorded ones.
 
 What is read and counted is `replay`'s; here are the exit statuses and how it looks. `recovery evidence` and
-`recovery stream` stand in `cli_evidence` and `cli_stream`. May import: the public names of the package, `cli_evidence`,
-`cli_options`, `cli_stream`, `grading.report.cli`, `replay`, `rows`, `terminal`.
+`recovery stream` stand in `cli_evidence` and `cli_stream`, the commands that grade in `grading.cli`. May import: the
+public names of the package, `cli_evidence`, `cli_options`, `cli_stream`, `replay`, `rows`, `terminal`.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from importlib.metadata import PackageNotFoundError, version
@@ -35,7 +36,34 @@ _INTERRUPTED: Final = 128 + 2
 _BROKEN_PIPE: Final = 128 + 13
 
 
+# The commands of the grading layer: the module that has each, and its line in `recovery --help`. They are imported when
+# they are called: what they rest on takes longer to load than most answers to read.
+_GRADING: Final = {
+    "plan": ("recovery.grading.cli", "Say what a run costs and what it can see, before it is run."),
+    "run": ("recovery.grading.cli", "Ask every model every case, several times, and grade the answers."),
+    "grade": ("recovery.grading.cli", "Grade recorded answers: six counts a model, and no call to anyone."),
+    "report": ("recovery.grading.report.cli", "Show a run, write it as a page, hold it to gates."),
+    "compare": ("recovery.grading.report.cli", "Hold a run against a baseline: what is worse by more than noise?"),
+    "lint": ("recovery.grading.cli", "Check a file of cases against the tools, without a call."),
+}
+
+
 class _Group(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), *_GRADING]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command; of the grading layer one that says its line alone, until it is called."""
+        if cmd_name in _GRADING:
+            return click.Command(cmd_name, help=_GRADING[cmd_name][1])
+        return super().get_command(ctx, cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, _load(name) if name in _GRADING else command, rest
+
     def invoke(self, ctx: click.Context) -> Any:
         # An answer may hold characters that the terminal's encoding lacks.
         for file in (sys.stdout, sys.stderr):
@@ -53,24 +81,16 @@ class _Group(click.Group):
             raise Misuse(str(error)) from None
 
 
-class _Later(click.Command):
-    """A command that needs more than the others do: what it needs is imported where it is asked for."""
-
-    def __init__(self, name: str, short_help: str, load: Callable[[], click.Command]) -> None:
-        super().__init__(name, short_help=short_help)
-        self._load = load
-
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
-    ) -> click.Context:
-        try:
-            command = self._load()
-        except ModuleNotFoundError as missing:
-            if missing.name is None or missing.name.partition(".")[0] == "recovery":
-                raise
-            needs = f"recovery {self.name} needs {missing.name}: pip install 'recovery[cli,grading]'"
-            raise Misuse(needs) from None
-        return command.make_context(info_name, args, parent, **extra)
+def _load(name: str) -> click.Command:
+    try:
+        module = importlib.import_module(_GRADING[name][0])
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] == "recovery":
+            raise
+        raise Misuse(f"recovery {name} needs {missing.name}: pip install 'recovery[cli,grading]'") from None
+    command = getattr(module, name)
+    assert isinstance(command, click.Command)
+    return command
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
@@ -85,7 +105,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Show it.")
 def main() -> None:
-    """Recover tool calls that a model wrote as text.
+    """Recover tool calls that a model wrote as text, and grade models on them.
 
     A model sometimes writes `[weather.today(city="Oslo")]` into its answer instead of calling the tool. These commands
     read such answers and give back the calls, each mapped onto exactly one offered tool, or the untouched text and
@@ -96,27 +116,21 @@ def main() -> None:
     ask_a_model | recovery stream --tools tools.json
     recovery replay answers.jsonl.gz --toolsets toolsets.jsonl
     recovery evidence answers.jsonl.gz --toolsets toolsets.jsonl --negatives prose.jsonl --out found
+
+    Which failure is it, on your tools and your traffic, and is the difference between two models more than noise?
+
+    \b
+    recovery lint --cases cases.jsonl --tools tools.json
+    recovery plan --cases cases.jsonl --models models.yaml
+    recovery run --cases cases.jsonl --tools tools.json --models models.yaml --out run.db
+    recovery grade --cases cases.jsonl --tools tools.json --answers answers.jsonl --out run.db
+    recovery report run.db --html report.html
+    recovery compare baseline.db run.db
     """
 
 
 main.add_command(evidence)
 main.add_command(stream)
-
-
-def _report() -> click.Command:
-    from .grading.report.cli import report
-
-    return report
-
-
-def _compare() -> click.Command:
-    from .grading.report.cli import compare
-
-    return compare
-
-
-main.add_command(_Later("report", "Show a graded run, or hold it to gates.", _report))
-main.add_command(_Later("compare", "Hold a graded run against a baseline.", _compare))
 
 
 @main.command("recover")

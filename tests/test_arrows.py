@@ -119,6 +119,8 @@ ORDER = (
     "cli_evidence",
     "cli_stream",
     "cli",
+    "grading.show",
+    "grading.cli",
     "__main__",
 )
 
@@ -239,10 +241,12 @@ ON_TOP = {
         "__init__",
         "grading.case",
         "grading.casefile",
+        "grading.caselint",
         "grading.difference",
         "grading.documents",
         "grading.lines",
         "grading.matchers",
+        "grading.schema",
     },
     "grading.__init__": {
         "grading.answer",
@@ -403,6 +407,32 @@ ON_TOP = {
         "rows",
         "terminal",
     },
+    "grading.show": {
+        "grading.filling",
+        "grading.outcome",
+        "grading.provenance",
+        "grading.sections",
+        "grading.statistics.plan",
+        "terminal",
+    },
+    "grading.cli": {
+        "__init__",
+        "cli_options",
+        "grading.case",
+        "grading.casefile",
+        "grading.documents",
+        "grading.endpoints",
+        "grading.filling",
+        "grading.outcome",
+        "grading.provenance",
+        "grading.recording",
+        "grading.run",
+        "grading.sections",
+        "grading.semantic",
+        "grading.show",
+        "grading.truth",
+        "terminal",
+    },
     "__main__": {"cli"},
 }
 
@@ -437,6 +467,8 @@ THIRD_PARTY = {
     "cli_evidence": {"click"},
     "cli_stream": {"click"},
     "cli": {"click"},
+    "grading.show": {"rich"},
+    "grading.cli": {"click"},
 }
 
 

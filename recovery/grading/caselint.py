@@ -51,6 +51,25 @@ def warnings_of(case: Case, schemas: Schemas) -> list[Fault]:
     return found
 
 
+def unfit_of(case: Case, schemas: Schemas) -> list[Fault]:
+    """Expected arguments none of whose accepted values fits the schema: who gives them has invalid arguments."""
+    found: list[Fault] = []
+    for field, call in _calls(case):
+        for name, want in (call.args or {}).items():
+            pointer = to_pointer((name,))
+            values = [value for value in _values(want) if value is not OMIT]
+            if values and not any(value is _HOLE or _fits(schemas, call.tool, name, value) for value in values):
+                found.append((f"{field}{pointer}", "no accepted value fits the schema"))
+    return found
+
+
+def _fits(schemas: Schemas, tool: str, name: str, value: Any) -> bool:
+    """Whether the schema has nothing against this value; what it has against the rest is another matter."""
+    pointer = to_pointer((name,))
+    problems = schemas.check(tool, {name: value}).problems
+    return not any(problem.pointer == pointer or problem.pointer.startswith(f"{pointer}/") for problem in problems)
+
+
 def _calls(case: Case) -> Iterator[tuple[str, ExpectedCall]]:
     """Every expected call with the field of its arguments."""
     if case.expected_tool is not None:

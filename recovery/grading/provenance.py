@@ -41,6 +41,9 @@ VOID_IF: Final = (
     "the case file changes",
 )
 
+# A caption is one line.
+_MOST_NAMES: Final = 6
+
 # What two runs must have in common, by section, for one to be held against the other.
 _COMPARED: Final = ("scope.cases_sha256", "metric", "stimulus")
 
@@ -224,6 +227,8 @@ class Block(_Section):
         scope = self.scope
         until = f"EXPIRED {self.claim.valid_until}" if self.expired(now) else f"valid until {self.claim.valid_until}"
         names = ", ".join(model.name for model in self.models)
+        if len(self.models) > _MOST_NAMES:
+            names = f"{len(self.models)} models"
         return (
             f"{scope.n_cases} cases of {scope.cases_file or 'a list in Python'} ({scope.cases_sha256[:12]}), "
             f"{self.run.planned_repeats} repeats; {names}; outcomes version {self.metric.taxonomy}; "

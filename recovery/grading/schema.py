@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
 import jsonschema
@@ -179,9 +180,11 @@ class _JsonSchema:
         self.json_schema: Mapping[str, Any] = {} if isinstance(made, bool) else made
         kind = validator_for(made, default=jsonschema.Draft202012Validator)
         try:
-            kind.check_schema(made)  # type: ignore[arg-type]  # a bool is a schema too
-        except jsonschema.SchemaError as error:
-            raise SchemaError(f"{to_pointer(error.absolute_path) or '/'}: {error.message[:_LONGEST]}") from None
+            fault = _fault_of(kind, json.dumps(made))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise SchemaError(f"/: is no JSON: {error}") from None
+        if fault:
+            raise SchemaError(fault)
         # With a registry of its own a `$ref` is never fetched.
         self._validator = kind(made, registry=Registry())
         self._lax = validation == "lax"
@@ -207,6 +210,16 @@ class _JsonSchema:
             raise SchemaError("a reference to itself, or arguments nested too deep") from None
         except re.error as error:
             raise SchemaError(f"a pattern that can't be read: {error}") from None
+
+
+@lru_cache(maxsize=4096)
+def _fault_of(kind: type[jsonschema.protocols.Validator], schema: str) -> str:
+    """What the schema of schemas has against this one. Kept: it takes far longer than to check arguments."""
+    try:
+        kind.check_schema(json.loads(schema))
+    except jsonschema.SchemaError as error:
+        return f"{to_pointer(error.absolute_path) or '/'}: {error.message[:_LONGEST]}"
+    return ""
 
 
 def _is_model(schema: object) -> bool:

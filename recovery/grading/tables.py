@@ -112,6 +112,10 @@ class Counted(NamedTuple):
     labels: Ints | None  # (cases,), None where each case is its own family
     eligible: Bools  # (buckets, cases)
 
+    @property
+    def repeats(self) -> int:
+        return int(self.outcomes.shape[2])
+
 
 def count_matrix(matrix: Matrix) -> Counted:
     """The arrays of a matrix; an outcome that its case cannot have is an error: it would leave its denominator."""
@@ -266,7 +270,7 @@ def _pair_of(
     if known:
         visible = plan.smallest_difference(
             own.cases,
-            counted.matrix.repeats,
+            counted.repeats,
             spread=own.spread or 0.0,
             noises=(own.noises[0] or 0.0, own.noises[1] or 0.0),
             alpha=design.alpha,

@@ -2,7 +2,8 @@
 
 As the leaderboards publish it: of each wanted call the name, and for each argument the list of values that are
 accepted, with an empty text among them where it may be left out. May import: `grading.case`, `grading.casefile`,
-`grading.difference`, `grading.documents`, `grading.lines`, `grading.matchers`, the public names.
+`grading.caselint`, `grading.difference`, `grading.documents`, `grading.lines`, `grading.matchers`, `grading.schema`,
+the public names.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from recovery import Toolset
 
 from .case import Case, ExpectedCall, Rules
 from .casefile import CaseFile
+from .caselint import unfit_of
 from .difference import shown
 from .documents import Document, Problem
 from .lines import BadFieldError, read_rows
 from .matchers import OMIT, Literal, OneOf
+from .schema import Schemas
 
 # Categories of questions that want no call.
 NO_CALL: Final = frozenset(("relevance", "irrelevance", "live_irrelevance", "chatable"))
@@ -41,8 +44,9 @@ def read_truth(answers: str | Path, toolsets: str | Path, *, no_call: Collection
 
     A row of `answers`: `toolset`, `category`, and `allowed`, a list of `{"name": …, "allowed": {…: [accepted]}}` or
     of `{name: {…: [accepted]}}`. A row of `toolsets`: `id`, `tools`. A question whose category is in `no_call` wants
-    no call. What is wrong with a row is in the `problems` of the cases, with its place.
-    The first row of a question counts.
+    no call. The first row of a question counts. What is wrong with a row is in the `problems` of the cases, with its
+    place; so is, as a warning, a truth that the tool's own schema refuses: who gives it has invalid arguments. Raises
+    `SchemaError` for a schema that can't be used.
     """
     problems: list[Problem] = []
     tools: dict[str, Toolset] = {}
@@ -68,10 +72,13 @@ def read_truth(answers: str | Path, toolsets: str | Path, *, no_call: Collection
         except BadFieldError as error:
             problems.append(row.problem(error.field, error.message))
             continue
-        if isinstance(case, Case):
-            cases[id_] = case
-        else:
+        if isinstance(case, str):
             excluded[id_] = case
+            continue
+        cases[id_] = case
+        problems += [
+            row.problem(field, message, is_error=False) for field, message in unfit_of(case, Schemas(None, tools[id_]))
+        ]
     found = CaseFile(
         path=str(answers),
         cases=tuple(cases.values()),

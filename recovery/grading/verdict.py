@@ -224,7 +224,7 @@ def decide(
         warnings=_warnings(counted, drifts),
         models=matrix.models,
         cases=len(matrix.cases),
-        repeats=matrix.repeats,
+        repeats=counted.repeats,
         ungraded=_ungraded(counted),
         margin=margin,
         alpha=alpha,
@@ -261,7 +261,7 @@ def _invalid(
 ) -> tuple[str, ...]:
     """Why there can be no verdict."""
     reasons = []
-    cells = len(counted.matrix.cases) * counted.matrix.repeats
+    cells = len(counted.matrix.cases) * counted.repeats
     for model, number in _ungraded(counted).items():
         if number > UNGRADED_SHARE * cells or number == cells:
             reasons.append(f"{number} of the {cells} cells of {model} are ungraded, more than {UNGRADED_SHARE:.0%}")
@@ -292,7 +292,7 @@ def _warnings(counted: Counted, drifts: Iterable[DriftOf]) -> tuple[str, ...]:
         for one in drifts
         if one.p_alike < _ALIKE
     )
-    if counted.matrix.repeats == 1:
+    if counted.repeats == 1:
         said.append("the noise floor is not estimable (repeats=1), so no difference can be held against it")
     return tuple(said)
 
@@ -424,7 +424,7 @@ class _Run:
             return None
         wanted = plan.cases_wanted(
             size,
-            self.counted.matrix.repeats,
+            self.counted.repeats,
             spread=pair.spread,
             noises=(pair.noises[0], pair.noises[1]),
             alpha=self.compared,
@@ -436,7 +436,7 @@ class _Run:
         self, kind: Kind, numbers: Numbers, far: PairOf | None, wanted: int | None, for_seen: int | None
     ) -> str:
         """What the finding says, with its numbers in points of a hundred."""
-        margin, repeats = _points(self.design.margin), self.counted.matrix.repeats
+        margin, repeats = _points(self.design.margin), self.counted.repeats
         if far is None:
             return "Whether it varies by model takes a second model with graded answers to the same cases."
         higher, lower = (far.a, far.b) if far.estimate >= 0 else (far.b, far.a)

@@ -235,6 +235,21 @@ def test_recorded_answers_with_their_truth(tmp_path: Path) -> None:
     assert outcomes == ["correct", "correct", "valid_but_wrong", "valid_but_wrong", "no_call", "spurious_call", None]
 
 
+def test_a_truth_that_the_schema_refuses_is_a_warning(tmp_path: Path) -> None:
+    answers = rows(
+        tmp_path / "answers.jsonl",
+        {"toolset": "a", "allowed": [{"f": {"x": ["variable"], "y": ["", "variable", [1]], "z": ["variable", ""]}}]},
+    )
+    properties = {name: {"type": "array"} for name in "xyz"}
+    tools = [{"name": "f", "parameters": {"properties": properties, "required": ["x"]}}]
+    truth = read_truth(answers, rows(tmp_path / "toolsets.jsonl", {"id": "a", "tools": tools}))
+    assert len(truth.cases.cases) == 1
+    assert [str(problem).removeprefix(f"{answers}:") for problem in truth.cases.problems] == [
+        "1: warning: expected_calls/0/args/x: no accepted value fits the schema",
+        "1: warning: expected_calls/0/args/z: no accepted value fits the schema",
+    ]
+
+
 def test_a_truth_that_is_wrong_names_its_place(tmp_path: Path) -> None:
     answers, toolsets = truth_files(
         tmp_path,

@@ -13,7 +13,7 @@ import numpy as np
 
 from .arrays import Bools, Floats, Ints, family_sums, mean_and_error
 from .quantiles import binomial_upper, t_quantile, t_upper
-from .rates import effective_size, wilson
+from .rates import carriers, effective_size, wilson
 from .resampling import RESAMPLES, flip_test
 
 
@@ -152,7 +152,7 @@ def difference_bounds(differences: Floats, labels: Ints | None = None, *, level:
     bounds = []
     for part in (np.maximum(differences, 0.0), np.maximum(-differences, 0.0)):
         mean, error, number = mean_and_error(part, labels)
-        size = effective_size(mean, error, len(part), number)
+        size = effective_size(mean, error, len(part), number, carriers(part, labels))
         bounds.append((float(mean), *map(float, wilson(mean, size, t_quantile((1 + level) / 2, number - 1)))))
     (gain, gain_low, gain_high), (loss, loss_low, loss_high) = bounds
     middle = gain - loss

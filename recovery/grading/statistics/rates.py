@@ -6,12 +6,14 @@ May import: `grading.statistics.arrays`, `grading.statistics.quantiles`.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from .arrays import Floats, Ints, family_sums, mean_and_error
 from .quantiles import t_quantile
+
+_FEW: Final = 3
 
 
 class Rate(NamedTuple):
@@ -51,7 +53,7 @@ def rate(hits: Ints, graded: Ints, labels: Ints | None = None, *, level: float =
     cells = int(graded[kept].sum())
     if number < 2:
         return Rate(float(mean), None, 0.0, 1.0, 1.0, int(hits.sum()), cells, int(kept.sum()), number, level)
-    effective = effective_size(mean, error, cells, number)
+    effective = effective_size(mean, error, cells, number, carriers(shares, labels))
     low, high = wilson(mean, effective, t_quantile((1 + level) / 2, number - 1))
     return Rate(
         *(float(mean), float(error), float(low), float(high), float(effective)),
@@ -59,13 +61,26 @@ def rate(hits: Ints, graded: Ints, labels: Ints | None = None, *, level: float =
     )
 
 
-def effective_size(estimate: Floats, error: Floats, cells: int, number: int) -> Floats:
+def carriers(shares: Floats, labels: Ints | None = None) -> Ints:
+    """The families that the rate rests on, over the last axis: those not wholly out of the bucket, or not wholly in it.
+
+    The fewer of the two. `shares` (…, cases).
+    """
+    within, without = ((family_sums(part, labels) > 0).sum(axis=-1) for part in (shares, 1 - shares))
+    return np.asarray(np.minimum(within, without), dtype=np.int64)
+
+
+def effective_size(estimate: Floats, error: Floats, cells: int, number: int, carried: Ints) -> Floats:
     """The number of independent answers with this error: p(1−p)/SE², within 1 and `cells`; `number` where SE is 0.
 
-    Elementwise. `cells`: answers graded; `number`: families. Source: Korn and Graubard 1998.
+    Elementwise. `cells`: answers graded; `number`: families; `carried`: see `carriers`. Where three families or fewer
+    carry the bucket, how much the repeats of a family agree cannot be seen, and it is `number` at most: without that
+    the intervals of 20 cases × 10 repeats cover a rate of 0.05 in 89 of 100 runs. Source: Korn and Graubard 1998, but
+    for that rule, whose three the simulation in the tests gave.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         size = np.clip(estimate * (1 - estimate) / error**2, 1.0, cells)
+    size = np.where(carried <= _FEW, np.minimum(size, number), size)
     return np.asarray(np.where(error > 0, size, float(number)), dtype=np.float64)
 
 
