@@ -201,6 +201,10 @@ def test_the_commands_write_files_and_say_by_their_status(runs: dict[str, Path],
     assert ET.parse(files["junit"]).getroot().attrib["failures"] == "1"
     assert invoke("report", runs["base"]).exit_code == 0
     assert "Outcomes by model" not in invoke("report", runs["base"], "--quiet").output
+    alone = invoke("report", runs["base"], "--model", "tern", "--gate", "no_call<=1%")
+    assert (alone.exit_code, alone.output.count("failed: ")) == (1, 1)
+    assert alone.output.startswith("Tool calls of tern\n")
+    assert invoke("report", runs["base"], "--model", "gull").exit_code == 2
 
     held = invoke("compare", runs["base"], runs["worse"], "--junit", files["junit"])
     assert held.exit_code == 1, held.output

@@ -227,6 +227,23 @@ def test_several_calls_are_matched_before_they_are_called_confused() -> None:
     assert [(pair.wanted, pair.called, pair.counts) for pair in report.confusion] == [("b", "c", {"m": 1})]
 
 
+def test_of_very_many_models_a_page_shows_what_it_has_room_for() -> None:
+    models = {f"model-{at}": lambda at, _, m=at: Outcome(OUTCOMES[0 if at <= m else 5]) for at in range(9)}
+    cases, cells = example.made_up(models, wanting=12, idle=0, repeats=2)
+    report = example.report_of(cases, list(models), cells, 2)
+    assert len(report.differences) == 9 * 8 // 2 * 5
+    page = to_page(report, example.TODAY)
+    assert "<h1>Tool calls of 9 models</h1>" in page
+    assert "The first 60 are shown" in page
+    assert page.count("model-8 ") < 60
+    (section,) = [section for section in sections(report, example.TODAY) if section.key == "differences"]
+    assert len(section.tables[0].rows) == 60
+    said = next(section for section in sections(report, example.TODAY) if section.key == "findings").lines
+    assert not any(line.startswith("model-8") for line in said)
+    assert "pairs of models differ by more than noise" in "".join(said)
+    assert len(json.loads(to_json(report, example.TODAY))["differences"]) == len(report.differences)
+
+
 def test_a_p_value_is_never_nought() -> None:
     show = Show(example.report().block, example.TODAY)
     assert show.chance(0.0001) == "< 0.001"

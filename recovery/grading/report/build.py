@@ -7,7 +7,7 @@ May import: `grading.case`, `grading.cell`, `grading.outcome`, `grading.provenan
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from recovery.grading.case import Case
@@ -25,6 +25,15 @@ _EXCERPT: Final = 200
 
 # By model, case, repeat.
 _Grid = Mapping[str, Mapping[str, Mapping[int, Cell]]]
+
+
+def only(run: Run, models: Collection[str]) -> Run:
+    """The run of these models alone. Raises `ValueError` for one that it does not have."""
+    for model in models:
+        if model not in run.models:
+            raise ValueError(f"there is no model {model!r}; there are {', '.join(run.models)}")
+    block = run.block.model_copy(update={"models": tuple(one for one in run.block.models if one.name in models)})
+    return run.model_copy(update={"cells": tuple(cell for cell in run.cells if cell.model in models), "block": block})
 
 
 def report_of(run: Run, *, margin: float = 0.10, alpha: float = 0.05) -> Report:

@@ -20,7 +20,7 @@ import click
 from recovery.grading.provenance import NotComparableError
 from recovery.grading.run import Run
 
-from .build import report_of
+from .build import only, report_of
 from .compare import check_comparison
 from .compare import compare as compare_runs
 from .files import to_json, to_junit
@@ -64,8 +64,9 @@ _margin = click.option(
 @click.argument("run_file", metavar="RUN", type=FILE)
 @_files
 @_margin
+@click.option("--model", "models", multiple=True, metavar="NAME", help="Show this model alone. Repeatable.")
 @click.option("--gate", "gates", multiple=True, metavar="GATE", help="As `correct>=80%` or `MODEL:no_call<=0.1`.")
-def report(
+def report(  # noqa: PLR0913, PLR0917 - each is an option
     run_file: str,
     html: str | None,
     markdown: str | None,
@@ -73,6 +74,7 @@ def report(
     junit: str | None,
     quiet: bool,
     margin: float,
+    models: tuple[str, ...],
     gates: tuple[str, ...],
 ) -> None:
     """Show a run: which failure, of which model, and whether a difference is more than noise.
@@ -90,7 +92,8 @@ def report(
     """
     bounds = _bounds(gates)
     try:
-        made = report_of(_load(run_file), margin=margin / 100)
+        run = _load(run_file)
+        made = report_of(only(run, models) if models else run, margin=margin / 100)
         checks = check_bounds(made, bounds)
     except ValueError as error:
         raise Misuse(str(error)) from None

@@ -117,7 +117,8 @@ def check_differences(
 def _compared(one: Difference, show: Show, tolerance: float, unfit: str) -> Check:
     worse = one.value * (-1 if one.outcome is Outcome.CORRECT else 1)
     said = f"{word(one.outcome)} {show.points(one.value)} points, {READINGS[one.reading]}"
-    said += f"; noise floor {show.points(one.floor, '.1f')} points, adjusted p {show.plain(one.p)}"
+    if one.p is not None:
+        said += f"; noise floor {show.points(one.floor, '.1f')} points, adjusted p {show.chance(one.p)}"
     state = State.PASSED
     if unfit:
         state, said = State.UNDECIDED, unfit

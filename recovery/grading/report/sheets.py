@@ -18,6 +18,10 @@ from .model import Arrival, CasePart, Difference, ModelPart, Report
 
 # So many rows of a list are shown; the JSON has all.
 MOST_ROWS: Final = 60
+# So many models have sentences of their own, and so many pairs; and of a long sentence, so many characters stand.
+_MOST_MODELS: Final = 8
+_MOST_PAIRS: Final = 10
+_LONGEST: Final = 600
 
 READINGS: Final = {
     "identical": "identical on these cases",
@@ -124,15 +128,23 @@ def sections(report: Report, now: date | None = None) -> list[Section]:
 
 def title(report: Report) -> str:
     """The heading of every page."""
-    return f"Tool calls of {', '.join(model.name for model in report.models)}"
+    names = [model.name for model in report.models]
+    return f"Tool calls of {', '.join(names) if len(names) <= _MOST_MODELS else f'{len(names):,} models'}"
 
 
 def findings(report: Report, show: Show) -> list[str]:
     """What is largest with each model, then how far apart the models are in CORRECT, a sentence each."""
     if show.expired:
         return [show.block.statement(show.now)]
-    said = [line for model in report.models for line in _of_model(report, model, show)]
-    said += [_apart(one, show) for one in report.differences if one.outcome is Outcome.CORRECT]
+    said = [line for model in report.models[:_MOST_MODELS] for line in _of_model(report, model, show)]
+    if len(report.models) > _MOST_MODELS:
+        said.append(f"The tables have the other {show.count(len(report.models) - _MOST_MODELS)} models.")
+    gaps = [one for one in report.differences if one.outcome is Outcome.CORRECT]
+    if len(gaps) <= _MOST_PAIRS:
+        said += [_apart(one, show) for one in gaps]
+    else:
+        real = show.ratio(sum(one.reading == "real" for one in gaps), len(gaps))
+        said.append(f"In correct {real} pairs of models differ by more than noise, and not on these cases alone.")
     if report.unanimous:
         names = ", ".join(part.case for part in report.unanimous[:5])
         more = ", …" if len(report.unanimous) > 5 else ""
@@ -211,8 +223,8 @@ def _verdict(report: Report, show: Show) -> Section:
     if show.expired:
         return Section("verdict", "Verdict", (show.block.statement(show.now),))
     advice = dict.fromkeys(line for finding in verdict.findings for line in finding.advice)
-    lines = [verdict.sentence, *(finding.sentence for finding in verdict.findings if verdict.bucket is None)]
-    lines += [*advice, *(f"Beware: {warning}." for warning in verdict.warnings)]
+    lines = [_cut(verdict.sentence), *(finding.sentence for finding in verdict.findings if verdict.bucket is None)]
+    lines += [*advice, *(f"Beware: {_cut(warning)}." for warning in verdict.warnings[:_MOST_MODELS])]
     rows = tuple(
         (
             word(one.bucket),
@@ -249,6 +261,17 @@ def _outcomes(report: Report, show: Show) -> Section:
     return Section("outcomes", "Outcomes by model", (line,), (Table("Outcomes", head, tuple(rows), 2),), "outcomes")
 
 
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} … (the JSON has the rest)"
+
+
+def shown_differences(report: Report) -> Sequence[Difference]:
+    """Those that a page has room for, in their order; of very many the real ones, then the largest."""
+    if len(report.differences) <= MOST_ROWS:
+        return report.differences
+    return sorted(report.differences, key=lambda one: (one.reading != "real", -abs(one.value)))[:MOST_ROWS]
+
+
 def _differences(report: Report, show: Show) -> Section:
     if not report.differences:
         return Section("differences", "", ())
@@ -263,7 +286,7 @@ def _differences(report: Report, show: Show) -> Section:
             "–" if one.smallest_visible is None else show.points(one.smallest_visible, ".1f"),
             _SHORT[one.reading],
         )
-        for one in report.differences
+        for one in shown_differences(report)
     )
     line = (
         "The same cases, one model less the other, in points. At or below the noise floor a difference is what another "
@@ -274,7 +297,12 @@ def _differences(report: Report, show: Show) -> Section:
     )
     head = ("outcome", "models", "points", "interval", "floor", "adjusted p", "visible", "reading")
     tables = (Table("Paired differences", head, rows, 2, 1),)
-    return Section("differences", "Differences against the noise floor", (line,), tables, "differences")
+    lines: tuple[str, ...] = (line,)
+    if len(rows) < len(report.differences):
+        lines += (
+            f"The first {len(rows)} are shown, real ones before others and large ones before small; the JSON has all.",
+        )
+    return Section("differences", "Differences against the noise floor", lines, tables, "differences")
 
 
 def _span(one: Difference, show: Show) -> str:
@@ -315,7 +343,7 @@ def _confusion(report: Report, show: Show) -> Section:
 
 def _unanimous(report: Report, show: Show) -> Section:
     rows = tuple(
-        (part.case, part.query, part.wanted, ", ".join(part.called), _seen(part, show), "; ".join(part.differences))
+        (part.case, part.query, part.wanted, _few(part.called), _seen(part, show), _few(part.differences))
         for part in report.unanimous[:MOST_ROWS]
     )
     if not rows:
@@ -326,6 +354,10 @@ def _unanimous(report: Report, show: Show) -> Section:
     )
     head = ("case", "query", "wanted", "called", "outcomes", "differences")
     return Section("unanimous", "Cases that every model fails", lines, (Table("Failed by all", head, rows, 6),))
+
+
+def _few(texts: Sequence[str]) -> str:
+    return "; ".join(texts[:5]) + ("; …" if len(texts) > 5 else "")
 
 
 def _seen(part: CasePart, show: Show) -> str:

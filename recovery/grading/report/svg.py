@@ -14,7 +14,7 @@ from recovery.grading.outcome import OUTCOMES, Outcome
 
 from .escape import to_html
 from .model import Report
-from .sheets import Show, word
+from .sheets import Show, shown_differences, word
 
 _WIDTH: Final = 880
 _LEFT: Final = 190
@@ -128,7 +128,7 @@ def _outcomes(report: Report, show: Show) -> str:
 
 def _differences(report: Report, show: Show) -> str:
     """For each outcome and pair: the difference, its interval, and the noise floor as a band around nought."""
-    found = report.differences
+    found = shown_differences(report)
     most = max((abs(end) for one in found for end in (one.low, one.high)), default=0.1)
     limit = max(math.ceil(most * 10) / 10, 0.1)
     left, right = 300, 170
