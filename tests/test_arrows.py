@@ -104,9 +104,9 @@ ORDER = (
     "cli_options",
     "cli_evidence",
     "cli_stream",
-    "cli",
     "grading.show",
     "grading.cli",
+    "cli",
     "__main__",
 )
 
@@ -306,7 +306,7 @@ ON_TOP = {
     "cli_options": {"__init__", "terminal"},
     "cli_evidence": {"__init__", "evidence", "evidence_report", "rows", "terminal"},
     "cli_stream": {"__init__", "cli_options", "terminal"},
-    "cli": {"__init__", "cli_evidence", "cli_options", "cli_stream", "replay", "rows", "terminal"},
+    "cli": {"__init__", "cli_evidence", "cli_options", "cli_stream", "grading.cli", "replay", "rows", "terminal"},
     "grading.show": {
         "grading.filling",
         "grading.outcome",
