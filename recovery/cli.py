@@ -1,17 +1,17 @@
 """The command line: `recovery recover` for one answer, `recovery replay` for files of recorded ones.
 
 What is read and counted is `replay`'s; here are the exit statuses and how it looks. `recovery evidence` and
-`recovery stream` stand in `cli_evidence` and `cli_stream`, the commands that grade in `grading.cli`. May import: the
-public names of the package, `cli_evidence`, `cli_options`, `cli_stream`, `replay`, `rows`, `terminal`.
+`recovery stream` stand in `cli_evidence` and `cli_stream`, those that grade in `grading.cli`. May import: the
+public names of the package, `cli_evidence`, `cli_options`, `cli_stream`, `grading.cli`,
+`grading.report.cli`, `replay`, `rows`, `terminal`.
 """
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from importlib.metadata import PackageNotFoundError, version
@@ -36,34 +36,7 @@ _INTERRUPTED: Final = 128 + 2
 _BROKEN_PIPE: Final = 128 + 13
 
 
-# The commands of the grading layer: the module that has each, and its line in `recovery --help`. They are imported when
-# they are called: what they rest on takes longer to load than most answers to read.
-_GRADING: Final = {
-    "plan": ("recovery.grading.cli", "Say what a run costs and what it can see, before it is run."),
-    "run": ("recovery.grading.cli", "Ask every model every case, several times, and grade the answers."),
-    "grade": ("recovery.grading.cli", "Grade recorded answers: six counts a model, and no call to anyone."),
-    "report": ("recovery.grading.report.cli", "Show a run, write it as a page, hold it to gates."),
-    "compare": ("recovery.grading.report.cli", "Hold a run against a baseline: what is worse by more than noise?"),
-    "lint": ("recovery.grading.cli", "Check a file of cases against the tools, without a call."),
-}
-
-
 class _Group(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*super().list_commands(ctx), *_GRADING]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command; of the grading layer one that says its line alone, until it is called."""
-        if cmd_name in _GRADING:
-            return click.Command(cmd_name, help=_GRADING[cmd_name][1])
-        return super().get_command(ctx, cmd_name)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name, command, rest = super().resolve_command(ctx, args)
-        return name, _load(name) if name in _GRADING else command, rest
-
     def invoke(self, ctx: click.Context) -> Any:
         # An answer may hold characters that the terminal's encoding lacks.
         for file in (sys.stdout, sys.stderr):
@@ -81,16 +54,24 @@ class _Group(click.Group):
             raise Misuse(str(error)) from None
 
 
-def _load(name: str) -> click.Command:
-    try:
-        module = importlib.import_module(_GRADING[name][0])
-    except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] == "recovery":
-            raise
-        raise Misuse(f"recovery {name} needs {missing.name}: pip install 'recovery[cli,grading]'") from None
-    command = getattr(module, name)
-    assert isinstance(command, click.Command)
-    return command
+class _Later(click.Command):
+    """A command that needs more than the others do: what it needs is imported where it is asked for."""
+
+    def __init__(self, name: str, short_help: str, load: Callable[[], click.Command]) -> None:
+        super().__init__(name, short_help=short_help)
+        self._load = load
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        try:
+            command = self._load()
+        except ModuleNotFoundError as missing:
+            if missing.name is None or missing.name.partition(".")[0] == "recovery":
+                raise
+            needs = f"recovery {self.name} needs {missing.name}: pip install 'recovery[cli,grading]'"
+            raise Misuse(needs) from None
+        return command.make_context(info_name, args, parent, **extra)
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
@@ -131,6 +112,50 @@ def main() -> None:
 
 main.add_command(evidence)
 main.add_command(stream)
+
+
+def _plan() -> click.Command:
+    from .grading.cli import plan
+
+    return plan
+
+
+def _grading_run() -> click.Command:
+    from .grading.cli import run
+
+    return run
+
+
+def _grade() -> click.Command:
+    from .grading.cli import grade
+
+    return grade
+
+
+def _lint() -> click.Command:
+    from .grading.cli import lint
+
+    return lint
+
+
+def _report() -> click.Command:
+    from .grading.report.cli import report
+
+    return report
+
+
+def _compare() -> click.Command:
+    from .grading.report.cli import compare
+
+    return compare
+
+
+main.add_command(_Later("plan", "Say what a run costs and what it can see.", _plan))
+main.add_command(_Later("run", "Ask every model every case, and grade the answers.", _grading_run))
+main.add_command(_Later("grade", "Grade recorded answers, without a call.", _grade))
+main.add_command(_Later("lint", "Check a file of cases against the tools.", _lint))
+main.add_command(_Later("report", "Show a run, write it as a page, hold it to gates.", _report))
+main.add_command(_Later("compare", "Hold a run against a baseline.", _compare))
 
 
 @main.command("recover")

@@ -118,9 +118,9 @@ ORDER = (
     "cli_options",
     "cli_evidence",
     "cli_stream",
-    "cli",
     "grading.show",
     "grading.cli",
+    "cli",
     "__main__",
 )
 
@@ -402,6 +402,7 @@ ON_TOP = {
         "cli_evidence",
         "cli_options",
         "cli_stream",
+        "grading.cli",
         "grading.report.cli",
         "replay",
         "rows",
