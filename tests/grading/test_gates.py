@@ -18,7 +18,7 @@ from recovery.grading.provenance import NotComparableError
 from recovery.grading.report import Check, State, check_bounds, check_comparison, compare, parse_bound, status
 from recovery.grading.report.build import build
 from recovery.grading.report.gate import check_differences
-from recovery.grading.report.sheets import Show
+from recovery.grading.report.sheets import Show, findings
 from recovery.grading.run import Run, run_matrix
 from recovery.grading.verdict import decide
 from tests.grading import worked_example as example
@@ -106,6 +106,28 @@ def test_too_many_ungraded_answers_decide_nothing() -> None:
     (check,) = check_bounds(report, [parse_bound("no_call<=10%")], example.TODAY)
     assert check.state is State.UNDECIDED
     assert "4 of 60 answers are ungraded" in check.message
+
+
+def test_a_model_that_did_not_stand_still_decides_nothing() -> None:
+    """In the third pass it answers nothing any more: its share is the mean of two models."""
+    cases, cells = example.made_up(
+        {
+            "new": lambda at, repeat: Outcome.NO_CALL if repeat == 2 or at % 5 == 0 else Outcome.CORRECT,
+            "old": lambda at, _: Outcome.NO_CALL if at % 5 == 0 else Outcome.CORRECT,
+        },
+        idle=0,
+    )
+    report = example.report_of(cases, ["new", "old"], cells, 3)
+    assert report.models[0].drifts == (Outcome.NO_CALL, Outcome.CORRECT)
+    new, old = check_bounds(report, [parse_bound("no_call<=10%")], example.TODAY)
+    assert (new.state, old.state) == (State.UNDECIDED, State.PASSED)
+    assert "did not stand still" in new.message
+    checks = check_differences(report.differences, report.models, Show(report.block, example.TODAY))
+    assert {check.state for check in checks} == {State.UNDECIDED}
+    assert {one.reading for one in report.differences} == {"no verdict"}
+    said = "\n".join(findings(report, Show(report.block, example.TODAY)))
+    assert "real" not in said
+    assert "Whether models differ is not said" in said
 
 
 def test_one_repeat_can_not_be_held_against_a_baseline() -> None:

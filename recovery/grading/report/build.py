@@ -16,7 +16,7 @@ from recovery.grading.outcome import Detail, Outcome
 from recovery.grading.provenance import Block
 from recovery.grading.run import Run
 from recovery.grading.tables import PairOf, RateOf
-from recovery.grading.verdict import Verdict, decide, details_of
+from recovery.grading.verdict import Kind, Verdict, decide, details_of
 
 from .model import NO_TOOL, Arrival, CasePart, Confusion, Difference, Lost, ModelPart, Rate, Reading, Report
 
@@ -61,7 +61,7 @@ def build(cases: Sequence[Case], cells: Iterable[Cell], block: Block, verdict: V
     return Report(
         block=block,
         models=tuple(_model(cases, grid[model], model, verdict, repeats) for model in verdict.models),
-        differences=tuple(difference_of(pair, verdict.alpha_compared) for pair in verdict.pairs),
+        differences=tuple(_difference(pair, verdict) for pair in verdict.pairs),
         confusion=_confusion(cases, grid),
         flaky=tuple(_flaky(cases, grid, repeats)),
         unanimous=tuple(_unanimous(cases, grid, repeats)),
@@ -103,6 +103,10 @@ def _model(
         details={outcome: dict(counts) for outcome, counts in details.items()},
         ungraded=dict(ungraded),
         cells=len(cases) * repeats,
+        # What of α is the drift gate's.
+        drifts=tuple(
+            one.bucket for one in verdict.drifts if one.model == name and one.p < verdict.alpha - verdict.alpha_compared
+        ),
     )
 
 
@@ -140,16 +144,17 @@ def _rate(rate: RateOf) -> Rate:
     )
 
 
-def difference_of(pair: PairOf, alpha: float) -> Difference:
-    """The pair with its reading; `alpha`: below this an adjusted p is one of a real difference."""
+def _difference(pair: PairOf, verdict: Verdict) -> Difference:
     reading: Reading = "these cases"
-    if pair.identical_bound is not None:
+    if verdict.kind is Kind.INVALID_RUN:
+        reading = "no verdict"
+    elif pair.identical_bound is not None:
         reading = "identical"
     elif pair.floor is None:
         reading = "floor unknown"
     elif abs(pair.estimate) <= pair.floor:
         reading = "noise"
-    elif pair.p is not None and pair.p < alpha:
+    elif pair.p is not None and pair.p < verdict.alpha_compared:
         reading = "real"
     return Difference(
         outcome=pair.bucket,

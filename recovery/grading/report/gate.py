@@ -122,7 +122,7 @@ def _compared(one: Difference, show: Show, tolerance: float, unfit: str) -> Chec
     state = State.PASSED
     if unfit:
         state, said = State.UNDECIDED, unfit
-    elif one.reading == "floor unknown":
+    elif one.reading in {"floor unknown", "no verdict"}:
         state = State.UNDECIDED
     elif one.reading == "real" and worse > tolerance:
         state = State.FAILED
@@ -134,6 +134,9 @@ def _unfit(models: Iterable[ModelPart], show: Show) -> str:
     if show.expired:
         return f"{show.count(0)}: run again"
     for model in models:
+        if model.drifts:
+            names = ", ".join(map(word, model.drifts))
+            return f"the passes of {model.name} differ in {names} by more than chance: it did not stand still"
         ungraded = sum(model.ungraded.values())
         if ungraded > MOST_UNGRADED * model.cells:
             most = show.share(MOST_UNGRADED)

@@ -77,13 +77,16 @@ class ModelPart(_Part):
     # By reason; counted apart, never as wrong.
     ungraded: dict[str, int]
     cells: int
+    # The outcomes in which its passes differ by more than chance: it did not stand still.
+    drifts: tuple[Outcome, ...] = ()
 
     def rate(self, outcome: Outcome) -> Rate:
         return next(rate for rate in self.rates if rate.outcome == outcome)
 
 
 # "noise": smaller than what two runs of the same differ by. "these cases": larger, but not shown to hold for others.
-Reading = Literal["identical", "noise", "these cases", "real", "floor unknown"]
+# "no verdict": the run is not valid, so nothing is read of it.
+Reading = Literal["identical", "noise", "these cases", "real", "floor unknown", "no verdict"]
 
 
 class Difference(_Part):

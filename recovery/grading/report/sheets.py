@@ -29,6 +29,7 @@ READINGS: Final = {
     "these cases": "real on these cases, not shown to hold for others",
     "real": "real",
     "floor unknown": "noise floor unknown (one repeat)",
+    "no verdict": "no verdict: the run is not valid",
 }
 
 
@@ -38,6 +39,7 @@ _SHORT: Final = {
     "these cases": "on these cases",
     "real": "real",
     "floor unknown": "floor unknown",
+    "no verdict": "no verdict",
 }
 
 
@@ -140,7 +142,9 @@ def findings(report: Report, show: Show) -> list[str]:
     if len(report.models) > _MOST_MODELS:
         said.append(f"The tables have the other {show.count(len(report.models) - _MOST_MODELS)} models.")
     gaps = [one for one in report.differences if one.outcome is Outcome.CORRECT]
-    if len(gaps) <= _MOST_PAIRS:
+    if any(one.reading == "no verdict" for one in gaps):
+        said.append("Whether models differ is not said: the run is not valid.")
+    elif len(gaps) <= _MOST_PAIRS:
         said += [_apart(one, show) for one in gaps]
     else:
         real = show.ratio(sum(one.reading == "real" for one in gaps), len(gaps))
