@@ -143,7 +143,7 @@ def test_a_rerun_of_the_same_turns_no_gate_red(runs: dict[str, Path]) -> None:
     report = compare(Run.load(runs["base"]), Run.load(runs["again"]))
     assert {check.state for check in check_comparison(report)} == {State.PASSED}
     assert {model.name for model in report.models} == {
-        f"{m}, {r}" for m in ("auk", "tern") for r in ("new", "baseline")
+        f"{m} ({r})" for m in ("auk", "tern") for r in ("new", "baseline")
     }
 
 
@@ -182,8 +182,8 @@ def test_what_is_worse_fails_and_what_is_better_does_not(runs: dict[str, Path]) 
     base, worse = Run.load(runs["base"]), Run.load(runs["worse"])
     failed = [check for check in check_comparison(compare(base, worse)) if check.state is State.FAILED]
     assert {(check.model, check.name.split()[0]) for check in failed} == {
-        ("auk, new", "no_call"),
-        ("auk, new", "correct"),
+        ("auk (new)", "no_call"),
+        ("auk (new)", "correct"),
     }
     assert {check.state for check in check_comparison(compare(worse, base))} == {State.PASSED}
     assert {check.state for check in check_comparison(compare(base, worse), tolerance=0.9)} == {State.PASSED}
@@ -203,7 +203,7 @@ def test_a_comparison_of_other_questions_is_refused(runs: dict[str, Path]) -> No
 
 def test_models_of_other_names_are_compared_where_it_is_said(runs: dict[str, Path]) -> None:
     report = compare(Run.load(runs["base"]), Run.load(runs["worse"]), models={"auk": "tern"})
-    assert [model.name for model in report.models] == ["auk, new", "tern, baseline"]
+    assert [model.name for model in report.models] == ["auk (new)", "tern (baseline)"]
     for models, said in (({"gull": "auk"}, "no model 'gull'"), ({"auk": "gull"}, "no model 'gull'")):
         with pytest.raises(ValueError, match=said):
             compare(Run.load(runs["base"]), Run.load(runs["worse"]), models=models)
@@ -231,7 +231,11 @@ def test_the_commands_write_files_and_say_by_their_status(runs: dict[str, Path],
     held = invoke("compare", runs["base"], runs["worse"], "--junit", files["junit"])
     assert held.exit_code == 1, held.output
     assert ET.parse(files["junit"]).getroot().attrib["failures"] == "2"
-    assert invoke("compare", runs["base"], runs["again"]).exit_code == 0
+    assert "no call: auk (new) has" in held.output
+    passed = invoke("compare", runs["base"], runs["again"])
+    assert passed.exit_code == 0
+    assert "Nothing differs by more than noise." in passed.output
+    assert "choose the model" not in passed.output
 
 
 @pytest.mark.parametrize(

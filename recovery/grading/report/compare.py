@@ -44,14 +44,13 @@ def compare(
     pairs = _pairs(baseline, new, models)
     block = _block(baseline.block, new.block)
     reports = [_one(baseline, new, block, pair, margin, alpha / len(pairs)) for pair in pairs.items()]
-    if len(reports) == 1:
-        return reports[0]
     return reports[0].model_copy(
         update={
             "models": tuple(model for report in reports for model in report.models),
             "differences": tuple(one for report in reports for one in report.differences),
             "confusion": tuple(one for report in reports for one in report.confusion),
-            "flaky": (),
+            # Of one pair alone: lists of cases that go through all models would have to be made anew.
+            "flaky": reports[0].flaky if len(reports) == 1 else (),
             "unanimous": (),
             "lost": tuple(one for report in reports for one in report.lost),
             "verdict": None,
@@ -94,7 +93,7 @@ def _block(baseline: Block, new: Block) -> Block:
 
 
 def _one(baseline: Run, new: Run, block: Block, pair: tuple[str, str], margin: float, alpha: float) -> Report:
-    names = (f"{pair[0]}, {NEW}", f"{pair[1]}, {BASELINE}")
+    names = (f"{pair[0]} ({NEW})", f"{pair[1]} ({BASELINE})")
     # Of the run with more repeats the first ones, so that none counts as missing in the other.
     repeats = min(new.block.run.planned_repeats, baseline.block.run.planned_repeats)
     cells = [

@@ -141,7 +141,7 @@ class Report(_Part):
     # Cases that no model got right in any graded answer.
     unanimous: tuple[CasePart, ...]
     lost: tuple[Lost, ...]
-    # None where several models are held against a baseline: each has its own family of comparisons.
+    # None where a run is held against a baseline: the rule says which model to choose, and here there is no choice.
     verdict: Verdict | None
     cases: int
     repeats: int

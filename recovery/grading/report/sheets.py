@@ -141,6 +141,8 @@ def findings(report: Report, show: Show) -> list[str]:
     said = [line for model in report.models[:_MOST_MODELS] for line in _of_model(report, model, show)]
     if len(report.models) > _MOST_MODELS:
         said.append(f"The tables have the other {show.count(len(report.models) - _MOST_MODELS)} models.")
+    if report.verdict is None:
+        return [*_changes(report, show), *said]
     gaps = [one for one in report.differences if one.outcome is Outcome.CORRECT]
     if any(one.reading == "no verdict" for one in gaps):
         said.append("Whether models differ is not said: the run is not valid.")
@@ -159,6 +161,23 @@ def findings(report: Report, show: Show) -> list[str]:
     return said
 
 
+def _changes(report: Report, show: Show) -> list[str]:
+    """Of a run that is held against a baseline: what differs by more than noise."""
+    real = [_change(one, show) for one in report.differences if one.reading == "real"]
+    unread = {READINGS[one.reading] for one in report.differences} & {READINGS["no verdict"], READINGS["floor unknown"]}
+    return (
+        real or sorted(f"Nothing is read of it: {said}." for said in unread) or ["Nothing differs by more than noise."]
+    )
+
+
+def _change(one: Difference, show: Show) -> str:
+    more = "more" if one.value > 0 else "less"
+    return (
+        f"{word(one.outcome)}: {one.one} has {show.points(abs(one.value), '.1f')} points {more} than {one.other}: "
+        f"real; the noise floor is {show.points(one.floor, '.1f')} points, adjusted p {show.chance(one.p)}."
+    )
+
+
 def _of_model(report: Report, model: ModelPart, show: Show) -> list[str]:
     failures = [rate for rate in model.rates if rate.outcome is not Outcome.CORRECT and rate.value is not None]
     largest = max(failures, key=lambda rate: rate.value or 0.0, default=None)
@@ -166,7 +185,7 @@ def _of_model(report: Report, model: ModelPart, show: Show) -> list[str]:
     if largest is not None and largest.count:
         said.append(
             f"{model.name}: the largest failure is {word(largest.outcome)}, {show.share(largest.value)} "
-            f"({show.span(largest.low, largest.high)}); {_why(report, model, largest.outcome, show)}"
+            f"({show.span(largest.low, largest.high)}){_why(report, model, largest.outcome, show)}"
         )
     came = model.arrival
     if came.written:
@@ -185,13 +204,13 @@ def _why(report: Report, model: ModelPart, outcome: Outcome, show: Show) -> str:
         top = max(pairs, key=lambda pair: pair.counts[model.name], default=None)
         if top is not None:
             times = show.count(top.counts[model.name])
-            return f"most often {top.called} where {top.wanted} was wanted ({times} answers)."
+            return f"; most often {top.called} where {top.wanted} was wanted ({times} answers)."
     details = model.details.get(outcome, {})
     if not details:
-        return "no more is known of it."
+        return "."
     name, count = max(details.items(), key=lambda item: item[1])
     total = sum(details.values())
-    return f"{show.count(count)} of {show.count(total)} such answers are {_DETAILS.get(name, word(name))}."
+    return f"; {show.count(count)} of {show.count(total)} such answers are {_DETAILS.get(name, word(name))}."
 
 
 _DETAILS: Final = {
@@ -226,9 +245,10 @@ def _verdict(report: Report, show: Show) -> Section:
         return Section("verdict", "Verdict", ())
     if show.expired:
         return Section("verdict", "Verdict", (show.block.statement(show.now),))
-    advice = dict.fromkeys(line for finding in verdict.findings for line in finding.advice)
-    lines = [_cut(verdict.sentence), *(finding.sentence for finding in verdict.findings if verdict.bucket is None)]
-    lines += [*advice, *(f"Beware: {_cut(warning)}." for warning in verdict.warnings[:_MOST_MODELS])]
+    lines = [_cut(verdict.sentence)]
+    if verdict.bucket is None:
+        lines += [f"{word(one.bucket)}: {' '.join((one.sentence, *one.advice))}" for one in verdict.findings]
+    lines += [*verdict.advice, *(f"Beware: {_cut(warning)}." for warning in verdict.warnings[:_MOST_MODELS])]
     rows = tuple(
         (
             word(one.bucket),

@@ -17,11 +17,13 @@ from .model import Report
 from .sheets import Show, shown_differences, word
 
 _WIDTH: Final = 880
+# The words to the left of an axis have at least and at most so much.
 _LEFT: Final = 190
+_MOST_LEFT: Final = 360
 _RIGHT: Final = 190
 # Of a row of text, in pixels, and of a character of it at the page's size.
 _ROW: Final = 22
-_CHARACTER: Final = 6.6
+_CHARACTER: Final = 7.2
 MOST_CASES: Final = 40
 
 LETTERS: Final = {
@@ -90,18 +92,29 @@ def _mark(x: float, y: float, at: int, kind: str) -> str:
 
 
 def _fit(text: str, width: float) -> str:
+    """The text in so many pixels; of one that is too long both ends, which tell versions from one another."""
     most = int(width / _CHARACTER)
-    return text if len(text) <= most else text[: max(most - 1, 1)] + "…"
+    if len(text) <= most:
+        return text
+    end = max((most - 1) // 2, 1)
+    return f"{text[: max(most - 1 - end, 1)]}…{text[-end:]}"
+
+
+def _room(names: Iterable[str], beside: float, least: float, most: float = _MOST_LEFT) -> float:
+    """How wide the column of these names is, with `beside` pixels for what stands next to them."""
+    longest = max((len(name) for name in names), default=0)
+    return min(max(beside + longest * _CHARACTER, least), most)
 
 
 def _outcomes(report: Report, show: Show) -> str:
     """For each outcome a row a model: the share and its interval."""
-    wide = _WIDTH - _LEFT - _RIGHT
+    left = _room([model.name for model in report.models], 140, _LEFT)
+    wide = _WIDTH - left - _RIGHT
     top, group = 26, _ROW * len(report.models) + 14
     height = top + group * len(OUTCOMES) + 4
 
     def x(share: float) -> float:
-        return _LEFT + share * wide
+        return left + share * wide
 
     parts = []
     for tick in (0, 25, 50, 75, 100):
@@ -112,9 +125,9 @@ def _outcomes(report: Report, show: Show) -> str:
         parts += [_line(0, y, _WIDTH, y, "rule"), _text(0, y + 19, word(outcome), "strong")]
         for at, model in enumerate(report.models):
             rate, middle = model.rate(outcome), y + 14 + at * _ROW
-            parts.append(_text(_LEFT - 12, middle + 4, _fit(model.name, _LEFT - 130), "", "end"))
+            parts.append(_text(left - 12, middle + 4, _fit(model.name, left - 130), "", "end"))
             if rate.value is None or rate.low is None or rate.high is None:
-                parts.append(_text(_LEFT + 4, middle + 4, "no such cases", "tick"))
+                parts.append(_text(left + 4, middle + 4, "no such cases", "tick"))
                 continue
             parts.append(_line(x(rate.low), middle, x(rate.high), middle, f"whisker m{at % 6}s"))
             parts.append(_mark(x(rate.value), middle, at, f"mark m{at % 6}"))
@@ -131,7 +144,7 @@ def _differences(report: Report, show: Show) -> str:
     found = shown_differences(report)
     most = max((abs(end) for one in found for end in (one.low, one.high)), default=0.1)
     limit = max(math.ceil(most * 10) / 10, 0.1)
-    left, right = 300, 170
+    left, right = _room([f"{one.one} − {one.other}" for one in found], 140, 260, 470), 150
     wide, top = _WIDTH - left - right, 44
     outcomes = [outcome for outcome in OUTCOMES if any(one.outcome is outcome for one in found)]
     height = top + _ROW * len(found) + 10 * len(outcomes) + 6
@@ -171,13 +184,14 @@ def _differences(report: Report, show: Show) -> str:
 
 def _arrival(report: Report, show: Show) -> str:
     """A bar a model: how its calls came, and what did not."""
-    wide, top, bar = _WIDTH - _LEFT - 10, 40, 30
+    left = _room([model.name for model in report.models], 16, 80)
+    wide, top, bar = _WIDTH - left - 4, 40, 30
     parts = _legend([(name, kind) for name, kind in _ARRIVALS], 14)
     for at, model in enumerate(report.models):
         came, y = model.arrival, top + at * (bar + 12)
         numbers = (came.native, came.recovered, sum(came.lost.values()), came.silent, came.refusal, came.truncated)
-        parts.append(_text(_LEFT - 12, y + 20, _fit(model.name, _LEFT - 12), "", "end"))
-        x = float(_LEFT)
+        parts.append(_text(left - 12, y + 20, _fit(model.name, left - 12), "", "end"))
+        x = left
         for number, (_, kind) in zip(numbers, _ARRIVALS, strict=True):
             width = wide * number / max(came.answers, 1)
             if number:
@@ -207,7 +221,8 @@ def _confusion(report: Report, show: Show) -> str:
     counts = {(pair.wanted, pair.called): pair.counts for pair in report.confusion}
     confused = [model for model in report.models if any(model.name in by for by in counts.values())]
     most = max((max(by.values()) for by in counts.values()), default=1)
-    cell, left, top = 54, 150, 96
+    cell, top = 54, 96
+    left = _room(wanted, 16, 60, 260)
     wide = left + cell * len(called) + 30
     across = max(1, int(_WIDTH // wide))
     tall = top + cell * len(wanted) + 24
@@ -243,8 +258,9 @@ def _flaky(report: Report, _: Show) -> str:
     """A row a case, a square a repeat: its letter and colour tell the outcome."""
     legend = [(f"{LETTERS[outcome]} {word(outcome)}", f"o{at}") for at, outcome in enumerate(OUTCOMES)]
     parts = _legend(legend, 14)
-    square, left, top = 22, 220, 62
-    block = square * report.repeats + 24
+    square, top = 22, 62
+    left = _room([part.case for part in report.flaky[:MOST_CASES]], 20, 80)
+    block = max(square * report.repeats + 24, _room([model.name for model in report.models], 20, 0, 170))
     wide = max(_WIDTH, left + block * len(report.models))
     for at, model in enumerate(report.models):
         parts.append(_text(left + at * block, top - 10, _fit(model.name, block - 8), "strong"))
