@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+from pathlib import Path
 
+import pytest
+from click.testing import CliRunner
+
+from recovery.cli import main
 from recovery.grading import Detail, Outcome
 from recovery.grading.report.model import Difference
 from recovery.grading.report.sheets import Show, findings
@@ -70,3 +77,16 @@ def test_an_attempt_that_nobody_can_read_is_no_abstention() -> None:
     assert [(grade.outcome, grade.detail) for grade in grades if grade] == [
         (Outcome.SPURIOUS_CALL, Detail.WRITTEN_AND_REFUSED)
     ] * 3
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/grading.md", "examples/grading/README.md"])
+def test_the_commands_of_the_pages_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = example.FOLDER.parents[1]
+    lines = re.findall(r"(?m)^    (recovery .*harbour\.db.*|recovery plan .*)$", (root / page).read_text())
+    assert len(lines) >= 2
+    monkeypatch.chdir(root)
+    for line in lines:
+        words = shlex.split(line.replace("/tmp/", f"{tmp_path}/"))[1:]
+        result = CliRunner().invoke(main, words)
+        assert result.exit_code == 0, (line, result.output)
+    assert "auk and tern are 2.0 points apart in correct: noise" in (tmp_path / "harbour.html").read_text()

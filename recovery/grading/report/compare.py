@@ -49,8 +49,8 @@ def compare(
             "models": tuple(model for report in reports for model in report.models),
             "differences": tuple(one for report in reports for one in report.differences),
             "confusion": tuple(one for report in reports for one in report.confusion),
-            # Of one pair alone: lists of cases that go through all models would have to be made anew.
-            "flaky": reports[0].flaky if len(reports) == 1 else (),
+            # What the cases are like is for the report of a run; here is what changed.
+            "flaky": (),
             "unanimous": (),
             "lost": tuple(one for report in reports for one in report.lost),
             "verdict": None,

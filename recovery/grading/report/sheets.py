@@ -120,8 +120,8 @@ def sections(report: Report, now: date | None = None) -> list[Section]:
         _differences(report, show),
         _arrival(report, show),
         _confusion(report, show),
-        _unanimous(report, show),
-        _flaky(report, show),
+        # A comparison has no lists of cases: an empty one would say that there are none.
+        *([_unanimous(report, show), _flaky(report, show)] if report.verdict is not None else []),
         _details(report, show),
         _block(report, show),
     ]
