@@ -1,8 +1,9 @@
 """The command line: `recovery recover` for one answer, `recovery replay` for files of recorded ones.
 
 What is read and counted is `replay`'s; here are the exit statuses and how it looks. `recovery evidence`, `recovery
-serve` and `recovery stream` stand in `cli_evidence`, `cli_serve` and `cli_stream`. May import: the public names of the
-package, `cli_evidence`, `cli_options`, `cli_serve`, `cli_stream`, `replay`, `rows`, `terminal`.
+serve` and `recovery stream` stand in `cli_evidence`, `cli_serve` and `cli_stream`, those that grade in `grading.cli`.
+May import: the public names of the package, `cli_evidence`, `cli_options`, `cli_serve`, `cli_stream`, `grading.cli`,
+`grading.report.cli`, `replay`, `rows`, `terminal`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from importlib.metadata import PackageNotFoundError, version
@@ -54,6 +55,26 @@ class _Group(click.Group):
             raise Misuse(str(error)) from None
 
 
+class _Later(click.Command):
+    """A command that needs more than the others do: what it needs is imported where it is asked for."""
+
+    def __init__(self, name: str, short_help: str, load: Callable[[], click.Command]) -> None:
+        super().__init__(name, short_help=short_help)
+        self._load = load
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        try:
+            command = self._load()
+        except ModuleNotFoundError as missing:
+            if missing.name is None or missing.name.partition(".")[0] == "recovery":
+                raise
+            needs = f"recovery {self.name} needs {missing.name}: pip install 'recovery[cli,grading]'"
+            raise Misuse(needs) from None
+        return command.make_context(info_name, args, parent, **extra)
+
+
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
         try:
@@ -66,7 +87,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Show it.")
 def main() -> None:
-    """Recover tool calls that a model wrote as text.
+    """Recover tool calls that a model wrote as text, and grade models on them.
 
     A model sometimes writes `[weather.today(city="Oslo")]` into its answer instead of calling the tool. These commands
     read such answers and give back the calls, each mapped onto exactly one offered tool, or the untouched text and
@@ -78,12 +99,66 @@ def main() -> None:
     recovery replay answers.jsonl.gz --toolsets toolsets.jsonl
     recovery evidence answers.jsonl.gz --toolsets toolsets.jsonl --negatives prose.jsonl --out found
     recovery serve --upstream http://127.0.0.1:8000
+
+    Which failure is it, on your tools and your traffic, and is the difference between two models more than noise?
+
+    \b
+    recovery lint --cases cases.jsonl --tools tools.json
+    recovery plan --cases cases.jsonl --models models.yaml
+    recovery run --cases cases.jsonl --tools tools.json --models models.yaml --out run.db
+    recovery grade --cases cases.jsonl --tools tools.json --answers answers.jsonl --out run.db
+    recovery report run.db --html report.html
+    recovery compare baseline.db run.db
     """
 
 
 main.add_command(evidence)
 main.add_command(serve)
 main.add_command(stream)
+
+
+def _plan() -> click.Command:
+    from .grading.cli import plan
+
+    return plan
+
+
+def _grading_run() -> click.Command:
+    from .grading.cli import run
+
+    return run
+
+
+def _grade() -> click.Command:
+    from .grading.cli import grade
+
+    return grade
+
+
+def _lint() -> click.Command:
+    from .grading.cli import lint
+
+    return lint
+
+
+def _report() -> click.Command:
+    from .grading.report.cli import report
+
+    return report
+
+
+def _compare() -> click.Command:
+    from .grading.report.cli import compare
+
+    return compare
+
+
+main.add_command(_Later("plan", "Say what a run costs and what it can see.", _plan))
+main.add_command(_Later("run", "Ask every model every case, and grade the answers.", _grading_run))
+main.add_command(_Later("grade", "Grade recorded answers, without a call.", _grade))
+main.add_command(_Later("lint", "Check a file of cases against the tools.", _lint))
+main.add_command(_Later("report", "Show a run, write it as a page, hold it to gates.", _report))
+main.add_command(_Later("compare", "Hold a run against a baseline.", _compare))
 
 
 @main.command("recover")

@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 GRAMMAR = ROOT / "grammar" / "README.md"
 TRUST = ROOT / "docs" / "trust.md"
+GRADING = ROOT / "docs" / "grading.md"
 
 COMMANDS = {
     f"python -m venv .venv && .venv/bin/pip install -q {what}"
@@ -240,7 +241,9 @@ def blocks_of_python(path: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("block", [block for path in (README, GRAMMAR, TRUST) for block in blocks_of_python(path)])
+@pytest.mark.parametrize(
+    "block", [block for path in (README, GRAMMAR, TRUST, GRADING) for block in blocks_of_python(path)]
+)
 def test_a_block_of_python_prints_what_it_says(block: str) -> None:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -273,7 +276,7 @@ def test_the_commands_are_the_ones_that_ci_runs() -> None:
 
 
 @pytest.mark.sources
-@pytest.mark.parametrize("path", [README, GRAMMAR, TRUST], ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", [README, GRAMMAR, TRUST, GRADING], ids=lambda path: str(path.relative_to(ROOT)))
 def test_what_is_pointed_at_is_there(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     targets = re.findall(r"\]\(([^)#:]+)\)", text) + re.findall(r"`((?:tests|grammar|recovery|bench)/[\w./]+)`", text)
