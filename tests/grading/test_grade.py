@@ -155,6 +155,12 @@ def test_an_attempt_where_no_call_was_wanted_is_spurious() -> None:
     assert (read.outcome, read.recovered, read.called) == (Outcome.SPURIOUS_CALL, True, ("get_weather",))
 
 
+def test_calls_of_the_api_win_over_what_is_written_beside_them() -> None:
+    call = {"type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Oslo"}'}}
+    message = {"role": "assistant", "content": "web_search(query='Oslo')", "tool_calls": [call]}
+    assert graded(OSLO, message) == Grade(outcome=Outcome.CORRECT, called=("get_weather",))
+
+
 # Tools.
 
 
@@ -299,6 +305,7 @@ OSLO_ARGS, BERGEN = {"city": "Oslo"}, {"city": "Bergen"}
         (TWO, [(W, OSLO_ARGS), ("pong", {})], "wrong_tool", "unknown_tool", ""),
         (TWO, [(W, {}), ("ping", {})], "invalid_args", "not_coercible", "invalid_args correct"),
         (TWO, [(W, "{"), ("ping", {})], "invalid_args", "malformed", "invalid_args correct"),
+        (SAME, [(W, {"city": 1}), (W, {})], "invalid_args", "not_coercible", "invalid_args invalid_args"),
         (TWO, [(W, {"city": 1}), ("ping", {})], "invalid_args", "coercible", "invalid_args correct"),
         (TWO, [(W, BERGEN), ("ping", {})], "valid_but_wrong", None, "valid_but_wrong correct"),
         # confident-ai/deepeval#3141: two identical expected calls, both made, are both right
@@ -321,6 +328,11 @@ def test_calls_are_matched_as_a_whole_and_not_the_first_that_fits() -> None:
     case = Case("q", expected_calls=[ExpectedCall(W, {"city": one_of("A", "B")}), ExpectedCall(W, {"city": "A"})])
     for cities in ("AB", "BA"):
         assert graded(case, [(W, {"city": city}) for city in cities]).outcome is Outcome.CORRECT
+
+
+def test_one_call_of_several_without_arguments_is_flagged() -> None:
+    assert graded(TWO, [("ping", None), (W, OSLO_ARGS)]).absent_arguments
+    assert not graded(TWO, [("ping", {}), (W, OSLO_ARGS)]).absent_arguments
 
 
 def test_several_written_calls() -> None:

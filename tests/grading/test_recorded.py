@@ -153,6 +153,12 @@ def test_a_row_that_is_wrong_takes_no_repeat(tmp_path: Path) -> None:
     assert found[1].repeat == 0
 
 
+def test_a_row_without_a_number_takes_the_lowest_that_is_free(tmp_path: Path) -> None:
+    row = {"case": "a", "model": "m", "text": ""}
+    found = read(rows(tmp_path / "a.jsonl", {**row, "repeat": 1}, row, row, {**row, "repeat": 4}, row, row))
+    assert [cell.repeat for cell in found if isinstance(cell, Cell)] == [1, 0, 2, 4, 3, 5]
+
+
 def test_a_file_that_can_not_be_read_on(tmp_path: Path) -> None:
     (missing,) = read(tmp_path / "none.jsonl")
     assert "none.jsonl: can't be read on: " in str(missing)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import datetime as dt
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -185,6 +187,28 @@ def test_a_schema_that_can_not_be_used_is_named_with_its_place(schema: dict[str,
     with pytest.raises(SchemaError) as caught:
         check(schema, {"x": "y"})
     assert str(caught.value).startswith(said)
+
+
+def test_a_reference_is_never_fetched() -> None:
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"{}")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever).start()
+        reference = f"http://127.0.0.1:{server.server_port}/s.json"
+        with pytest.raises(SchemaError, match="a reference that leads nowhere"):
+            check({"properties": {"x": {"$ref": reference}}}, {"x": 1})
+        server.shutdown()
+    assert asked == []
 
 
 def test_what_is_no_schema_is_a_caller_s_mistake() -> None:
