@@ -98,8 +98,8 @@ class Filler:
         # Whether the budget ended the run.
         self.spent = False
         self._grading = asyncio.Lock()
-        # By model: of the bytes of the tools that it was sent first.
-        self.sent_bytes: dict[str, str] = {}
+        # By model: the hashes of the tools that it was sent, as `ModelEntry` has them.
+        self.sent: dict[str, dict[str, str | None]] = {}
 
     async def fill(self, jobs: Iterable[Job]) -> None:
         """Fill the cells of these jobs. Raises `StimulusError`, and what `on_cell` raises; calls under way are left."""
@@ -175,7 +175,6 @@ class Filler:
             raise StimulusError(
                 f"{model} was sent other tools (sha256 {reply.tools_sha256}) than the run says ({self._tools_sha256})"
             )
-        if reply.tools_bytes_sha256 is not None:
-            first = self.sent_bytes.setdefault(model, reply.tools_bytes_sha256)
-            if first != reply.tools_bytes_sha256:
-                raise StimulusError(f"{model} was sent other bytes for the tools from one call to the next")
+        now = {"tools_sha256": reply.tools_sha256, "tools_bytes_sha256": reply.tools_bytes_sha256}
+        if self.sent.setdefault(model, now) != now:
+            raise StimulusError(f"{model} was sent other bytes for the tools from one call to the next")

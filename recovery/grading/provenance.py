@@ -123,7 +123,9 @@ class ModelEntry(_Section):
     engine: str | None = None
     # What was sent; a parameter that does not stand here was not.
     parameters: dict[str, Any] = {}
-    # Of the bytes of the request's `tools` as they left the process.
+    # Of the tools that it was sent, as `Stimulus.tools_sha256`: the same for all models, in any API's shape.
+    tools_sha256: str | None = None
+    # Of the bytes of the request's `tools` as they left the process: another for each API.
     tools_bytes_sha256: str | None = None
     deprecated_on: date | None = None
 

@@ -255,6 +255,8 @@ class Runner:
             endpoint_of=getattr(self._call_model, "endpoint_of", lambda _: ""),
             tools_sha256=self._stimulus.tools_sha256,
         )
+        if self._store is not None:
+            filler.sent.update(self._store.noted("sent") or {})
         try:
             await filler.fill(jobs)
         except asyncio.CancelledError:
@@ -298,11 +300,12 @@ class Runner:
             repeats=self.repeats,
             started=self._started,
             ttl_days=self._options.get("ttl_days", TTL_DAYS),
-            sent_bytes=filler.sent_bytes,
+            sent=filler.sent,
             concurrency=self._limits.concurrency,
             retries_allowed=self._limits.retries,
         )
         if self._store is not None:
+            self._store.note("sent", filler.sent)
             self._store.finish(block)
         cells = complete(self._cells.values(), self.cases, self.models, self.repeats)
         return Run(cases=self.cases, cells=cells, block=block)

@@ -141,15 +141,13 @@ class Tally:
         found[str(Ungraded.NOT_RUN)] += len(models) * cases * repeats - self.words.total()
         return {reason: count for reason, count in found.items() if count}
 
-    def entry(self, entry: ModelEntry, tools_bytes_sha256: str | None = None) -> ModelEntry:
-        """The model's entry with what the endpoint said of itself."""
-        return entry.model_copy(
-            update={
-                "returned": tuple(sorted(+self._returned[entry.name])),
-                "fingerprints": tuple(sorted(+self._fingerprints[entry.name])),
-                "tools_bytes_sha256": tools_bytes_sha256 or entry.tools_bytes_sha256,
-            }
-        )
+    def entry(self, entry: ModelEntry, sent: Mapping[str, str | None]) -> ModelEntry:
+        """The model's entry with what the endpoint said of itself, and hashes of what it was sent."""
+        said = {
+            "returned": tuple(sorted(+self._returned[entry.name])),
+            "fingerprints": tuple(sorted(+self._fingerprints[entry.name])),
+        }
+        return entry.model_copy(update={**said, **sent})
 
     def run(self, models: Sequence[str], cases: Sequence[Case], repeats: int, **more: Any) -> RunSection:
         """When and how; `more`: fields of `RunSection` that the cells don't tell."""
@@ -187,12 +185,12 @@ def block_of(  # noqa: PLR0913 (each is a part of it)
     repeats: int,
     started: datetime,
     ttl_days: int = TTL_DAYS,
-    sent_bytes: Mapping[str, str] | None = None,
+    sent: Mapping[str, Mapping[str, str | None]] | None = None,
     **more: Any,
 ) -> Block:
-    """The block of these cells. `sent_bytes`: by model, the hash of the tools' bytes; `more`: as for `Tally.run`."""
+    """The block of these cells. `sent`: by model, hashes of the tools that it was sent; `more`: as for `Tally.run`."""
     models = [entry.name for entry in entries]
-    found = tuple(tally.entry(entry, (sent_bytes or {}).get(entry.name)) for entry in entries)
+    found = tuple(tally.entry(entry, (sent or {}).get(entry.name, {})) for entry in entries)
     run = tally.run(models, cases, repeats, started=started, finished=datetime.now(UTC), **more)
     result = tally.result(models, len(cases), repeats)
     return Block(

@@ -447,9 +447,14 @@ class _Run:
             return f"It varies by model: {apart}, above {floor} ({p})."
         if kind is Kind.EQUAL:
             return f"It is the same over the models: {apart}, and all are shown to lie within {margin} of each other."
-        noise = far.floor is not None and abs(far.estimate) <= far.floor
-        beside = f"within {floor}: noise" if noise else f"against {floor} ({p})"
-        said = f"Undecided: {apart}, {beside}; less than {margin} is not shown either."
+        if far.floor is None:
+            beside = f"against {floor} ({p})"
+        elif abs(far.estimate) <= far.floor:
+            beside = f"within {floor}: noise ({p})"
+        else:
+            beside = f"above {floor}: there on these cases, not shown for others ({p})"
+        seen = "" if far.visible is None else f"; this run sees {_points(far.visible)} or more"
+        said = f"Undecided: {apart}, {beside}, and less than {margin} is not shown either{seen}."
         if wanted is None:
             return f"{said} How many cases would decide it is not estimable from these."
         said += f" To separate these you need n≈{wanted} cases at K={repeats} for a difference of {margin}"

@@ -83,11 +83,12 @@ def test_only_the_transport_is_tried_again(error: Exception, reason: Ungraded) -
 
 # promptfoo#7727: `maxRetries: 0` was not honoured on 429, and a run hung for a day.
 def test_no_retries_are_no_retries() -> None:
-    call_model = Failing(StatusError(429, {"retry-after": "3600"}), times=1)
+    # Nor is there a wait for the attempt that doesn't come.
+    call_model = Failing(StatusError(429, {"retry-after": "30"}), times=1)
     start = time.monotonic()
     asked = put(call_model, retries=0)
     assert (call_model.calls, asked.attempts, asked.ungraded) == (1, 1, Ungraded.TRANSPORT)
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < 10
 
 
 def test_a_server_that_asks_for_an_hour_is_not_waited_for() -> None:

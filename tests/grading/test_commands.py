@@ -323,6 +323,7 @@ def test_real_clients_against_a_server(shell: Shell) -> None:
     assert [entry.returned for entry in run.block.models] == [("native-0101",), ("writes-0101",)]
     native, writes = run.block.models
     assert native.tools_bytes_sha256 != writes.tools_bytes_sha256
+    assert native.tools_sha256 == writes.tools_sha256 == run.block.stimulus.tools_sha256
     assert native.parameters == {"temperature": 0}
 
 

@@ -126,6 +126,26 @@ def test_models_take_turns_within_a_pass_and_passes_follow_each_other() -> None:
     assert model.asked == one_pass * 3
 
 
+def test_no_model_begins_the_next_pass_before_all_have_ended_this_one() -> None:
+    asked: list[str] = []
+
+    class Uneven:
+        """Two endpoints, one of which is much faster."""
+
+        def endpoint_of(self, model: str) -> str:
+            return model
+
+        async def __call__(self, model: str, query: str) -> str:
+            asked.append(model)
+            await asyncio.sleep(0.02 if model == "slow" else 0)
+            return query
+
+    put(Uneven(), models=["fast", "slow"], concurrency=1)
+    each = len(CASES) * 2
+    passes = [asked[start : start + each] for start in range(0, len(asked), each)]
+    assert [one.count("slow") for one in passes] == [len(CASES)] * 3
+
+
 # promptfoo#360, #1431, #5947; lm-evaluation-harness#3046: repeats that came out of a cache.
 def test_every_repeat_is_a_call_of_its_own() -> None:
     model = Model()
@@ -363,6 +383,20 @@ def test_a_stored_cell_is_not_asked_for_again(tmp_path: Path) -> None:
     third = Model()
     again = put(third, store=tmp_path / "run.db", resume=True)
     assert (third.asked, again.cells, again.block.run.started) == ([], run.cells, run.block.run.started)
+
+
+def test_what_a_model_was_sent_is_known_after_it_is_gone_on_with(tmp_path: Path) -> None:
+    def sent(data: str) -> Callable[..., Reply]:
+        return lambda _, query: Reply(query, tools_sha256=tools_digest(TOOLS), tools_bytes_sha256=data)
+
+    put(sent("x"), store=tmp_path / "run.db", budget=7)
+    # Two functions of one source: what they send is what differs.
+    with pytest.raises(StimulusError, match="other bytes"):
+        put(sent("y"), store=tmp_path / "run.db", resume=True)
+    put(sent("x"), store=tmp_path / "run.db", resume=True)
+    run = put(sent("x"), store=tmp_path / "run.db", resume=True)
+    assert [entry.tools_bytes_sha256 for entry in run.block.models] == ["x", "x"]
+    assert {entry.tools_sha256 for entry in run.block.models} == {tools_digest(TOOLS)}
 
 
 def test_only_what_failed_is_asked_again_and_that_only_when_it_is_wanted(tmp_path: Path) -> None:

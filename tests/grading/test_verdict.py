@@ -85,7 +85,18 @@ def test_a_gap_of_two_points_is_noise() -> None:
     outcomes[1, ::17, 0] = NO_CALL
     verdict = decide(matrix(outcomes))
     assert verdict.kind is Kind.UNDECIDED
-    assert ": noise;" in verdict.sentence
+    assert ": noise (p = " in verdict.sentence
+    assert "; this run sees " in verdict.sentence
+
+
+def test_what_is_above_the_floor_and_not_shown_for_other_cases() -> None:
+    # Two cases of forty go the other way every time: no rerun noise, and two cases.
+    outcomes = shifted((0.0, 0.0), cases=40)
+    outcomes[:, :9] = NO_CALL
+    outcomes[0, 30:32] = NO_CALL
+    verdict = decide(matrix(outcomes))
+    assert verdict.kind is Kind.UNDECIDED
+    assert "above a rerun floor of 0.0 points: there on these cases, not shown for others (p = 0.5)" in verdict.sentence
 
 
 def test_no_failure_leads() -> None:
@@ -272,6 +283,18 @@ def test_families_of_cases_count_as_one() -> None:
     apart, before = (next(p for p in v.pairs if p.bucket is Outcome.NO_CALL) for v in (together, alone))
     assert apart.error == pytest.approx(before.error)
     assert numbers_of(decide(matrix(five)))[3] != numbers_of(alone)[3]
+
+
+def test_more_pairs_are_more_chances_of_a_false_finding() -> None:
+    outcomes = shifted((0.1, 0.5, 0.3), cases=12)
+    two, three = decide(matrix(outcomes[:2])), decide(matrix(outcomes))
+    alone, among = (next(p for p in v.pairs if (p.a, p.b, p.bucket) == ("A", "B", OUTCOMES[0])) for v in (two, three))
+    assert alone.p is not None
+    assert among.p == pytest.approx(3 * alone.p)
+    # And a smaller α takes more cases.
+    assert among.visible is not None
+    assert alone.visible is not None
+    assert among.visible > alone.visible
 
 
 def test_with_a_control_the_others_are_compared_with_it_alone() -> None:

@@ -39,7 +39,7 @@ def only(run: Run, models: Collection[str]) -> Run:
 def report_of(run: Run, *, margin: float = 0.10, alpha: float = 0.05) -> Report:
     """The report of a run; `margin` and `alpha` as `decide` takes them. Raises `ValueError` as `decide` does."""
     expected = {case.id: case.expected_tool for case in run.cases}
-    stimuli = {entry.name: entry.tools_bytes_sha256 for entry in run.block.models if entry.tools_bytes_sha256}
+    stimuli = {entry.name: entry.tools_sha256 for entry in run.block.models if entry.tools_sha256}
     verdict = decide(
         run.matrix,
         margin=margin,

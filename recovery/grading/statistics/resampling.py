@@ -141,9 +141,12 @@ def lead(shares: Floats, sizes: Floats, *, alpha: float = 0.05, resamples: int =
     if families < 2 or buckets < 2:
         return np.full(buckets, -1.0)
     rng = np.random.default_rng(seed)
-    places = rng.integers(0, families, (resamples, families)) + families * np.arange(resamples)[:, None]
-    weights = np.bincount(places.ravel(), minlength=places.size).reshape(places.shape).astype(np.float64)
-    drawn = (weights @ shares) / (weights @ sizes)[:, None]
+    means = []
+    for rows in _batches(resamples, families):
+        places = rng.integers(0, families, (rows, families)) + families * np.arange(rows)[:, None]
+        weights = np.bincount(places.ravel(), minlength=places.size).reshape(places.shape).astype(np.float64)
+        means.append((weights @ shares) / (weights @ sizes)[:, None])
+    drawn = np.concatenate(means)
     seen = shares.sum(axis=0) / sizes.sum()
     contrast = seen[:, None] - seen[None, :]
     centred = shares - seen * sizes[:, None]
