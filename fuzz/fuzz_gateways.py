@@ -1,7 +1,7 @@
 """Invariant: what a client joins what an adapter gives out to is what `recover` gives of the text, however it is cut.
 
-Items that are no chunks or events pass, or are a clear TypeError: an input whose fourth byte is odd is JSON, a list of
-items.
+So is an answer that comes whole. Items that are no chunks or events pass, or are a clear TypeError: an input whose
+fourth byte is odd is JSON, a list of items.
 """
 
 from __future__ import annotations
@@ -47,6 +47,18 @@ def joined_as_recovered(answer: Answer) -> None:
     message = join_events(list(anthropic.recover_stream(given, toolset, policy=policy)))
     assert (message.text, _exact(message.calls)) == (text, calls)
     assert message.reason == ("tool_use" if calls else "end_turn")
+    is_recovered_whole(answer, text, calls)
+
+
+def is_recovered_whole(answer: Answer, text: str, calls: list[tuple[str, str]]) -> None:
+    choice = {"index": 0, "message": {"role": "assistant", "content": answer.text}, "finish_reason": "stop"}
+    given: dict[str, Any] = {"id": "c", "choices": [choice]}
+    made = openai.recover_completion(given, answer.toolset, policy=answer.policy)
+    assert calls or made is given
+    (choice,) = made["choices"]
+    functions = [call["function"] for call in choice["message"].get("tool_calls", [])]
+    assert _exact([(call["name"], json.loads(call["arguments"])) for call in functions]) == calls
+    assert (choice["message"]["content"] or "") == text
 
 
 def _exact(calls: list[tuple[str, Any]]) -> list[tuple[str, str]]:
@@ -56,6 +68,11 @@ def _exact(calls: list[tuple[str, Any]]) -> list[tuple[str, str]]:
 def passes(library: str, items: list[Any], answer: Answer) -> None:
     """Any items: what is neither dict nor object is a TypeError that names it, and the rest goes through."""
     before = json.dumps(items)
+    for item in items:
+        if isinstance(item, dict):
+            json.dumps(openai.recover_completion(item, answer.toolset, policy=answer.policy))
+            json.dumps(openai.recover_response(item, answer.toolset, policy=answer.policy))
+            json.dumps(anthropic.recover_message(item, answer.toolset, policy=answer.policy))
     out = LIBRARIES[library].recover_stream(
         iter(items), answer.toolset, policy=answer.policy, commit="call" if answer.by_call else "answer"
     )

@@ -7,4 +7,5 @@ import atheris
 with atheris.instrument_imports(include=["recovery"]):
     import recovery.gateways.anthropic
     import recovery.gateways.openai
+    import recovery.grading
     import recovery.replay  # noqa: F401

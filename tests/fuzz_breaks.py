@@ -60,6 +60,8 @@ BREAKS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "fuzz_replay": lambda: broken("replay", "read_row", lambda _: json.loads),
     # What is held at the end of an answer is lost.
     "fuzz_gateways": lambda: broken("gateways.answer", "Answer.finish", lambda _: lambda _: []),
+    # An answer without a call is a fault of the grader's.
+    "fuzz_grading": lambda: broken("grading.grade", "_no_call", lambda _: None),
     # An object of JSON is never a call.
     "fuzz_json": lambda: broken("builder", "read_json_call", lambda _: lambda _: None),
     # A line never goes on with the block before it.

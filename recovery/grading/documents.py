@@ -92,7 +92,12 @@ _Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"[-+]?(?:0|[1
 
 def _yaml(path: str, text: str) -> Iterator[Document | Problem]:
     """A list of objects, or several documents, each an object or a list of them."""
-    loader = _Loader(text)
+    try:
+        loader = _Loader(text)
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        yield Problem(path, line, "", f"no YAML: U+{error.character:04X} can't stand in it")
+        return
     try:
         while loader.check_node():
             node = loader.get_node()

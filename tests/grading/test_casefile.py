@@ -150,6 +150,7 @@ def test_every_error_names_the_file_the_line_and_the_field(tmp_path: Path) -> No
         ("- query: a\n- [query: b\n", "cases.yaml:3: no YAML: while parsing a flow sequence expected "),
         ("- query: !!python/object:os.system a\n", "cases.yaml:1: no YAML: could not determine a constructor"),
         ("- query: a\n- ? [1]\n  : 2\n", "cases.yaml:2: no YAML: while constructing a mapping found unhashable key"),
+        ("- query: a\n  id: \x01\n", "cases.yaml:2: no YAML: U+0001 can't stand in it"),
         ("", "cases.yaml: holds no case"),
         ("# nothing\n", "cases.yaml: holds no case"),
         ("query: a\nexpected_tool: 5\n", "cases.yaml:2: expected_tool: Input should be a valid string"),
