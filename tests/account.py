@@ -1,14 +1,15 @@
 """All that comes of an answer, as one text: what two engines are compared by. As a program: for the lines it is given.
 
 Started with the sources of `recovery` before the installed package on its path, it says what these make of an answer
-(test_compiled.py). A line in is [text, tools, aliases, allowances, characters a delta], a line out the account.
+(test_compiled.py). A line in is [text, arguments of the toolset, allowances, characters a delta], a line out its
+account.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from recovery import CallEvent, Event, Policy, Stream, TextEvent, Toolset, compiled, recover
@@ -39,14 +40,14 @@ def main() -> None:
         sys.exit("these are no sources: the engine is compiled")
     toolsets: dict[str, Toolset] = {}
     for line in sys.stdin:
-        text, tools, aliases, allow, size = json.loads(line)
-        print(account(text, _toolset(tools, aliases, toolsets), Policy(allow), size), flush=True)
+        text, offer, allow, size = json.loads(line)
+        print(account(text, _toolset(offer, toolsets), Policy(allow), size), flush=True)
 
 
-def _toolset(tools: list[object], aliases: Mapping[str, str] | None, made: dict[str, Toolset]) -> Toolset:
-    key = json.dumps([tools, aliases])
+def _toolset(offer: dict[str, Any], made: dict[str, Toolset]) -> Toolset:
+    key = json.dumps(offer)
     if key not in made:
-        made[key] = Toolset(tools, aliases=aliases)
+        made[key] = Toolset(**offer)
     return made[key]
 
 

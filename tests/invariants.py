@@ -174,7 +174,8 @@ def check_unrelated(answer: str, toolset: Toolset, policy: Policy, name: str = U
     if UNRELATED in answer:
         return
     others = [f"{name}_{letter}" for letter in ascii_lowercase]
-    more = Toolset([*toolset.tools, name, *others], aliases=dict(toolset.aliases) | {f"{name}.{name}": name})
+    aliases = dict(toolset.aliases) | {f"{name}.{name}": name}
+    more = Toolset([*toolset.tools, name, *others], aliases=aliases, never=toolset.never)
     assert recover(answer, more, policy=policy) == recover(answer, toolset, policy=policy)
 
 
@@ -195,7 +196,7 @@ def check_renamed(answer: str, toolset: Toolset, policy: Policy, old: str, new: 
 
     tools = [Tool(rename(tool.name), tool.description, tool.parameters) for tool in toolset.tools]
     aliases = {rename(alias): rename(name) for alias, name in toolset.aliases.items()}
-    other = Toolset(tools, aliases=aliases, namespaces=toolset.namespaces)
+    other = Toolset(tools, aliases=aliases, namespaces=toolset.namespaces, never=map(rename, toolset.never))
     before = recover(answer, toolset, policy=policy)
     after = recover(rename(answer), other, policy=policy)
     assert (after.status, after.used, after.text) == (before.status, before.used, rename(before.text))
