@@ -121,7 +121,11 @@ def read_cases(
         key = case.toolset or ""
         if key not in schemas:
             schemas[key] = _schemas(arg_schema, toolset)
-        faults = faults_of(case, toolset, schemas[key])
+        try:
+            faults = faults_of(case, toolset, schemas[key])
+        except SchemaError as error:
+            # What only shows with arguments, as a reference to itself.
+            raise CaseFileError([Problem("tools", 0, "", str(error))]) from None
         problems += [document.problem(field, message) for field, message in faults]
         if not faults:
             cases.append(case)
