@@ -183,6 +183,13 @@ def test_cells_that_are_missing_are_ungraded_and_which_repeat_is_lost_is_all_one
     assert decide(matrix(first)).pairs == decide(matrix(last)).pairs
 
 
+def test_two_cells_of_one_place_are_no_matrix() -> None:
+    # olmo-eval#338: duplicate and stale files gave rates above 1.
+    cells = [Cell(case_id="c", model="A", repeat=0, grade=Grade(outcome=found)) for found in OUTCOMES[-2:]]
+    with pytest.raises(ValueError, match="two cells of model 'A', case 'c', repeat 0"):
+        matrix_of(cells, ["A"], [("c", "c", True)], 1)
+
+
 def test_nothing_graded_is_no_run() -> None:
     verdict = decide(matrix(np.full((2, 3, 2), -1)))
     assert verdict.kind is Kind.INVALID_RUN
