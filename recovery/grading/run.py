@@ -106,7 +106,10 @@ class Run(BaseModel):
             raise StoreError(
                 f"{path}: the run has not ended ({len(cells):,} cells are stored); go on with it by --resume"
             )
-        cases = tuple(Case.model_validate(case) for case in about["cases"])
+        try:
+            cases = tuple(Case.model_validate(case) for case in about["cases"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise StoreError(f"{path}: its cases can't be read: {error!r}") from None
         names = [entry.name for entry in block.models]
         return cls(cases=cases, cells=complete(cells, cases, names, block.run.planned_repeats), block=block)
 
