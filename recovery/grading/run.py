@@ -210,6 +210,9 @@ class Runner:
         self._cells: dict[tuple[str, str, int], Cell] = {}
         self._tally = Tally()
         self._store: Store | None = None
+        # By model: the hashes of the tools that it was sent, and what of it stands in the store.
+        self._sent: dict[str, dict[str, str | None]] = {}
+        self._sent_noted: dict[str, dict[str, str | None]] = {}
         self._started = datetime.now(UTC)
 
     @property
@@ -260,6 +263,7 @@ class Runner:
         )
         if self._store is not None:
             filler.sent.update(self._store.noted("sent") or {})
+        self._sent, self._sent_noted = filler.sent, dict(filler.sent)
         try:
             await filler.fill(jobs)
         except asyncio.CancelledError:
@@ -284,6 +288,10 @@ class Runner:
             tokens = Counter(before.tokens) + Counter(cell.tokens)
             cell = cell.model_copy(update={"attempts": before.attempts + cell.attempts, "tokens": dict(tokens)})
         if self._store is not None:
+            if self._sent != self._sent_noted:
+                # Before the cell: of a model whose cells are all there, a run that is killed could not learn it again.
+                self._store.note("sent", self._sent)
+                self._sent_noted = dict(self._sent)
             self._store.add(cell)
         self._cells[_key(cell)] = cell
         self._tally.add(cell)
@@ -308,7 +316,6 @@ class Runner:
             retries_allowed=self._limits.retries,
         )
         if self._store is not None:
-            self._store.note("sent", filler.sent)
             self._store.finish(block)
         cells = complete(self._cells.values(), self.cases, self.models, self.repeats)
         return Run(cases=self.cases, cells=cells, block=block)

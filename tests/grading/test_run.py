@@ -399,6 +399,24 @@ def test_what_a_model_was_sent_is_known_after_it_is_gone_on_with(tmp_path: Path)
     assert {entry.tools_sha256 for entry in run.block.models} == {tools_digest(TOOLS)}
 
 
+def test_what_a_model_was_sent_is_known_after_a_kill_that_left_it_nothing_to_answer(tmp_path: Path) -> None:
+    def ask(model: str, query: str) -> Reply:
+        return Reply(query, tools_sha256=tools_digest(TOOLS), tools_bytes_sha256=model)
+
+    def stop(progress: Progress) -> None:
+        raise RuntimeError("as a kill, which leaves no time to note anything")
+
+    options: dict[str, Any] = {"cases": CASES[:1], "repeats": 1, "store": tmp_path / "run.db"}
+    with pytest.raises(RuntimeError, match="as a kill"):
+        put(ask, concurrency=1, on_progress=stop, **options)
+    run = put(ask, resume=True, **options)
+    assert run.block.run.calls == 2
+    assert [(entry.tools_sha256, entry.tools_bytes_sha256) for entry in run.block.models] == [
+        (tools_digest(TOOLS), "a"),
+        (tools_digest(TOOLS), "b"),
+    ]
+
+
 def test_only_what_failed_is_asked_again_and_that_only_when_it_is_wanted(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     put(Model(lambda _, query: TransportError() if "Rome" in query else None), store=path, retries=1)
