@@ -403,7 +403,7 @@ def test_what_a_model_was_sent_is_known_after_a_kill_that_left_it_nothing_to_ans
     def ask(model: str, query: str) -> Reply:
         return Reply(query, tools_sha256=tools_digest(TOOLS), tools_bytes_sha256=model)
 
-    def stop(progress: Progress) -> None:
+    def stop(_: Progress) -> None:
         raise RuntimeError("as a kill, which leaves no time to note anything")
 
     options: dict[str, Any] = {"cases": CASES[:1], "repeats": 1, "store": tmp_path / "run.db"}
