@@ -124,6 +124,21 @@ def test_no_failure_at_all() -> None:
     assert verdict.sentence == "No failure was seen; the true rates may reach 12.2%."
 
 
+def test_the_lead_of_the_only_failure_is_a_bound_too() -> None:
+    outcomes = np.full((2, 20, 3), CORRECT)
+    outcomes[:, 0] = NO_CALL
+    one = decide(matrix(outcomes))
+    assert "no_call is the largest failure (5.0% of all answers, the only failure seen)" in one.sentence
+    # Without that case there would be none.
+    assert one.numbers is not None
+    assert one.numbers.lead == 0
+    outcomes[:, :10] = NO_CALL
+    half = decide(matrix(outcomes)).numbers
+    assert half is not None
+    assert half.lead is not None
+    assert 0.2 < half.lead < 0.35
+
+
 def test_one_model_can_lead_and_cannot_vary() -> None:
     verdict = decide(matrix(shifted((0.3,))))
     assert (verdict.kind, verdict.bucket) == (Kind.UNDECIDED, Outcome.NO_CALL)
