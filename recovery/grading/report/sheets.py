@@ -308,7 +308,8 @@ def _differences(report: Report, show: Show) -> Section:
             show.points(one.floor, ".1f"),
             "–" if one.p is None else show.chance(one.p),
             "–" if one.smallest_visible is None else show.points(one.smallest_visible, ".1f"),
-            _SHORT[one.reading],
+            # A reading is a result as well.
+            show.count(0) if show.expired else _SHORT[one.reading],
         )
         for one in shown_differences(report)
     )
