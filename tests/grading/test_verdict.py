@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from recovery import grading
 from recovery.grading.advice import advise
 from recovery.grading.cell import Cell, Grade, matrix_of
 from recovery.grading.outcome import OUTCOMES, Detail, Outcome, Ungraded
+from recovery.grading.semantic import Verdict as SaidOfArguments
 from recovery.grading.statistics.arrays import Ints
 from recovery.grading.tables import FAILURES
 from recovery.grading.verdict import Details, Kind, Verdict, decide, details_of
@@ -434,3 +436,10 @@ def test_advice() -> None:
 
 def test_the_failures_are_all_outcomes_but_correct() -> None:
     assert (*FAILURES, Outcome.CORRECT) == OUTCOMES
+
+
+def test_both_verdicts_are_there_under_names_of_their_own() -> None:
+    assert grading.decide is decide
+    assert grading.RunVerdict is Verdict
+    assert grading.Verdict is SaidOfArguments
+    assert isinstance(grading.decide(matrix(shifted((0.3,)))), grading.RunVerdict)
