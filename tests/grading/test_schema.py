@@ -253,3 +253,12 @@ def test_all_schemas_can_be_made_ready_before_the_first_answer() -> None:
     Schemas(None, [Tool("f", "", FORECAST)]).ready()
     with pytest.raises(SchemaError, match="schema of g"):
         Schemas(None, [Tool("f", "", FORECAST), Tool("g", "", {"type": "x"})]).ready()
+
+
+@pytest.mark.parametrize("text", ['{"x": 2, "x": 1}', '{"x": NaN}', '[{"x": -Infinity}]', "{"])
+def test_json_in_a_string_is_coerced_as_strictly_as_arguments_are_read(text: str) -> None:
+    inner = {"type": "object", "properties": {"x": {"type": "number"}}}
+    schema = {"properties": {"o": inner, "l": {"type": "array", "items": inner}}}
+    checked = check(schema, {"l" if text[0] == "[" else "o": text}, "lax")
+    assert (checked.valid, checked.coercible) == (False, False)
+    assert check(schema, {"o": '{"x": 1}', "l": '[{"x": 2}]'}, "lax").instance == {"o": {"x": 1}, "l": [{"x": 2}]}
