@@ -214,7 +214,7 @@ def _why(report: Report, model: ModelPart, outcome: Outcome, show: Show) -> str:
 
 
 _DETAILS: Final = {
-    str(Detail.SILENT): "silent: no call is written either",
+    str(Detail.SILENT): "silent: nothing in them reads as a call",
     str(Detail.WRITTEN_AND_REFUSED): "calls that are written as text and can't be read",
     str(Detail.REFUSAL): "refusals",
     str(Detail.TRUNCATED): "cut off at the token limit",
