@@ -253,6 +253,12 @@ class Runner:
             job._replace(answer=again.get((job.model, job.case.id, job.repeat)))
             for job in jobs_of(self.cases, self.models, self.repeats, kept)
         ]
+        ended = None if jobs or self._store is None else self._store.block()
+        if ended is not None:
+            # Nothing was asked: what was said of the run when it ended holds, with its dates and its hash.
+            return Run(
+                cases=self.cases, cells=complete(kept.values(), self.cases, self.models, self.repeats), block=ended
+            )
         filler = Filler(
             self._call_model,
             self._grader.grade,

@@ -417,6 +417,14 @@ def test_what_a_model_was_sent_is_known_after_a_kill_that_left_it_nothing_to_ans
     ]
 
 
+def test_a_run_that_has_nothing_left_to_ask_is_the_same_run(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"store": tmp_path / "run.db", "resume": True}
+    first = put(**options)
+    # Nor is it valid for longer.
+    assert put(ttl_days=1_000, **options) == first == Run.load(tmp_path / "run.db")
+    assert put(models=["a", "b", "c"], **options).block.sha256 != first.block.sha256
+
+
 def test_only_what_failed_is_asked_again_and_that_only_when_it_is_wanted(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     put(Model(lambda _, query: TransportError() if "Rome" in query else None), store=path, retries=1)
