@@ -27,7 +27,7 @@ from .documents import Problem, read_documents
 from .endpoints import EndpointError, Endpoints, load_endpoints
 from .filling import StimulusError
 from .outcome import Ungraded
-from .provenance import TTL_DAYS
+from .provenance import MOST_TTL_DAYS, TTL_DAYS
 from .recording import grade_file
 from .run import run_matrix
 from .sections import Tally
@@ -59,7 +59,7 @@ _validation_option = click.option(
 )
 _ttl_option = click.option(
     "--ttl-days",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, MOST_TTL_DAYS),
     default=TTL_DAYS,
     show_default=True,
     help="For so many days the numbers may be shown; then they read EXPIRED.",

@@ -24,7 +24,7 @@ from .filling import Filler, Limits, Progress, jobs_of
 from .fingerprint import schema_digests
 from .grade import Grader
 from .outcome import Ungraded
-from .provenance import TTL_DAYS, Block, ModelEntry
+from .provenance import TTL_DAYS, Block, ModelEntry, require_ttl
 from .schema import ArgSchema
 from .sections import Tally, block_of, metric_of, scope_of, stimulus_of
 from .semantic import SemanticCheck
@@ -182,6 +182,7 @@ class Runner:
         if isinstance(repeats, bool) or not isinstance(repeats, int) or repeats < 1:
             raise ValueError(f"repeats must be a whole number from 1, not {repeats!r}")
         self.repeats = repeats
+        self._ttl_days = require_ttl(options.get("ttl_days", TTL_DAYS))
         self._call_model = call_model
         self._limits = Limits(**{name: options[name] for name in Limits.model_fields if name in options})  # type: ignore[literal-required]
         tools = options.get("tools", getattr(call_model, "tools", None))
@@ -316,7 +317,7 @@ class Runner:
             cases=self.cases,
             repeats=self.repeats,
             started=self._started,
-            ttl_days=self._options.get("ttl_days", TTL_DAYS),
+            ttl_days=self._ttl_days,
             sent=filler.sent,
             concurrency=self._limits.concurrency,
             retries_allowed=self._limits.retries,

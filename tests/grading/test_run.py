@@ -314,6 +314,8 @@ def test_tools_whose_bytes_change_on_the_way_end_the_run() -> None:
         ({"timeout": 0}, ValueError, "timeout"),
         ({"concurency": 2}, TypeError, "concurency"),
         ({"retries": "many"}, ValueError, "retries"),
+        ({"ttl_days": 10**9}, ValueError, "ttl_days must be from 0 to 3650"),
+        ({"ttl_days": "90"}, TypeError, "ttl_days must be a whole number"),
     ],
 )
 def test_a_mistake_is_told_before_the_first_call(changes: dict[str, Any], error: type[Exception], message: str) -> None:
