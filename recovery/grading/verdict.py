@@ -415,8 +415,16 @@ class _Run:
                 tally,
                 self.details.confusions,
                 unanimous=sum(OUTCOMES[place] is bucket for _, place in self.unanimous),
+                unread=self._unread(bucket),
             ),
         )
+
+    def _unread(self, bucket: Outcome) -> list[str]:
+        """The models most of whose answers in the bucket are calls that could not be read."""
+        own = {model: tallies.get(bucket, {}) for model, tallies in self.details.tallies.items()}
+        return [
+            model for model, tally in own.items() if 2 * tally.get(Detail.WRITTEN_AND_REFUSED, 0) > sum(tally.values())
+        ]
 
     @property
     def models(self) -> tuple[str, ...]:

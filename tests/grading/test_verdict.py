@@ -405,8 +405,16 @@ def test_written_and_lost_calls_are_neither_the_models_nor_the_descriptions() ->
     ]
 
 
-def said(bucket: Outcome, varies: bool | None, tally: Mapping[Detail, int] | None = None, **more: int) -> str:
+def said(bucket: Outcome, varies: bool | None, tally: Mapping[Detail, int] | None = None, **more: Any) -> str:
     return "\n".join(advise(bucket, varies, tally or {}, {("search", "find"): 3}, **more))
+
+
+def test_of_whom_it_is_the_format_is_said_where_it_is_not_of_all() -> None:
+    tallies = {"A": {Detail.WRITTEN_AND_REFUSED: 9, Detail.SILENT: 1}, "B": {Detail.SILENT: 30}}
+    details = Details({model: {Outcome.NO_CALL: tally} for model, tally in tallies.items()}, {})
+    first, second, *_ = decide(matrix(shifted((0.05, 0.4))), details=details).advice
+    assert first.startswith("It varies by model: choose the model.")
+    assert second.startswith("Of A, mostly calls that were written as text")
 
 
 def test_advice() -> None:

@@ -101,3 +101,9 @@ def test_the_cases_and_models_of_the_page_are_sound(tmp_path: Path) -> None:
     assert [len(case.alternatives) for case in found.cases] == [1, 1, 2, 0]
     assert found.problems == ()
     assert list(load_endpoints(tmp_path / "models.yaml")) == ["small", "large"]
+
+
+def test_the_verdict_blames_no_model_for_its_format() -> None:
+    verdict = example.report().verdict
+    assert verdict is not None
+    assert [line for line in verdict.advice if line.startswith("Of petrel, mostly calls that were written as text")]
