@@ -24,6 +24,8 @@ from .semantic import CheckError, SemanticCheck, Verdict
 from .spelling import SchemaError
 from .store import OtherQuestionError, StoreError
 from .truth import Truth, read_truth
+from .verdict import Verdict as RunVerdict
+from .verdict import decide, details_of
 
 __all__ = [
     "ANY",
@@ -56,6 +58,7 @@ __all__ = [
     "Reply",
     "Rules",
     "Run",
+    "RunVerdict",
     "SchemaError",
     "Schemas",
     "SemanticCheck",
@@ -68,6 +71,8 @@ __all__ = [
     "approx",
     "args_match",
     "comparable",
+    "decide",
+    "details_of",
     "grade",
     "grade_answer",
     "grade_recorded",

@@ -5,7 +5,7 @@ May import: `grading.outcome`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from .outcome import Detail, Outcome
@@ -38,6 +38,9 @@ _UNREAD: Final = (
     "Mostly calls that were written as text and could not be read: neither the model nor the description. It is the "
     "format: run the recovery engine in the gateway, or decode under a grammar."
 )
+_UNREAD_OF: Final = (
+    "Of {}, mostly calls that were written as text and could not be read: there it is the format, and not the model."
+)
 _STOPPED: Final = "Mostly refusals or answers cut short: look at the policy, or at the token budget."
 
 
@@ -48,12 +51,13 @@ def advise(
     confusions: Mapping[tuple[str, str], int],
     *,
     unanimous: int = 0,
+    unread: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """What to do about a bucket, most telling first.
 
     `varies`: by model, the same over the models, or not decided (None). `tally`: how many answers of the bucket have
     which detail. `confusions`: how often the second tool was called for the first. `unanimous`: cases all of whose
-    answers fell in this bucket.
+    answers fell in this bucket. `unread`: models whose answers in it are mostly calls that could not be read.
     """
     known = sum(tally.values())
 
@@ -67,6 +71,8 @@ def advise(
         return (_STOPPED,)
     if bucket in _BY_MODEL and varies is not None:
         said.append((_BY_MODEL if varies else _BY_DESCRIPTION)[bucket])
+    if bucket is Outcome.NO_CALL and unread:
+        said.append(_UNREAD_OF.format(", ".join(unread)))
     if bucket is Outcome.WRONG_TOOL:
         said.append(_WRONG_TOOL)
         said.extend([_OTHER_TOOL] if mostly(Detail.OTHER_TOOL) else [])

@@ -142,7 +142,7 @@ def _of_blocks(blocks: Sequence[Any], source: object, reason: object) -> Answer:
             said.append(block)
         elif kind == "tool_use":
             calls.append(NativeCall(_name(_get(block, "name")), _get(block, "input")))
-        elif kind == "function_call":
+        elif kind in ("function_call", "custom_tool_call"):
             calls.append(_function(block))
         elif kind == "refusal":
             refusal = True

@@ -173,6 +173,17 @@ async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
 
 
 async def _call(call_model: Callable[[str, str], Any], model: str, query: str) -> Any:
+    try:
+        return await _answer(call_model, model, query)
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        # A library's own, let out by mistake: it would end what fills the cells, and the rest be left without a word.
+        raise RuntimeError(message_of(error)) from error
+
+
+async def _answer(call_model: Callable[[str, str], Any], model: str, query: str) -> Any:
     if inspect.iscoroutinefunction(call_model) or inspect.iscoroutinefunction(getattr(call_model, "__call__", None)):  # noqa: B004
         return await call_model(model, query)
     answer = await in_thread(call_model, model, query)

@@ -49,7 +49,7 @@ class Rules(BaseModel):
     collapse: bool = False
     # Lists are equal in any order.
     unordered: bool = False
-    # Numbers that aren't both whole: how far they may be apart, as a share of the larger one and absolutely.
+    # Numbers that aren't both whole: how far they may be apart, as a share of the expected one and absolutely.
     rel: float = Field(default=1e-9, ge=0)
     abs: float = Field(default=0.0, ge=0)
     # What stands in the answer's arguments and not in the expected ones.

@@ -103,8 +103,8 @@ def read_cases(
     cases: list[Case] = []
     lines: dict[str, int] = {}
     schemas: dict[str, Schemas] = {}
-    for document in _documents(str(path), raw, problems):
-        case = _case(document, problems)
+    for document in documents_of(str(path), raw, problems):
+        case = case_of(document, problems)
         if case is None:
             continue
         if case.id in lines:
@@ -121,7 +121,11 @@ def read_cases(
         key = case.toolset or ""
         if key not in schemas:
             schemas[key] = _schemas(arg_schema, toolset)
-        faults = faults_of(case, toolset, schemas[key])
+        try:
+            faults = faults_of(case, toolset, schemas[key])
+        except SchemaError as error:
+            # What only shows with arguments, as a reference to itself.
+            raise CaseFileError([Problem("tools", 0, "", str(error))]) from None
         problems += [document.problem(field, message) for field, message in faults]
         if not faults:
             cases.append(case)
@@ -139,7 +143,7 @@ def read_cases(
     )
 
 
-def _documents(path: str, raw: bytes, problems: list[Problem]) -> Iterator[Document]:
+def documents_of(path: str, raw: bytes, problems: list[Problem]) -> Iterator[Document]:
     """The cases as they stand in the file; what is none goes to the problems."""
     for found in read_documents(path, raw) if raw else ():
         if isinstance(found, Problem):
@@ -148,7 +152,8 @@ def _documents(path: str, raw: bytes, problems: list[Problem]) -> Iterator[Docum
             yield found
 
 
-def _case(document: Document, problems: list[Problem]) -> Case | None:
+def case_of(document: Document, problems: list[Problem]) -> Case | None:
+    """The case of an object; what is wrong with it goes to the problems."""
     try:
         return Case.model_validate(document.fields)
     except ValidationError as error:

@@ -88,6 +88,8 @@ def _faults_of_call(field: str, call: ExpectedCall, toolset: Toolset, schemas: S
         place = "expected_tool" if field == "expected_args" else f"{field.removesuffix('/args')}/tool"
         yield place, f"{call.tool!r} is not offered{hint}"
         return
+    if nobody := next(_predicates(call.args), None):
+        yield field, f"the predicate {nobody.name} is a function, which a file can't hold; use --check"
     seen = set()
     for args, holes in _samples(call.args) if call.args is not None else ():
         for problem in schemas.check(call.tool, args).problems:
@@ -96,6 +98,21 @@ def _faults_of_call(field: str, call: ExpectedCall, toolset: Toolset, schemas: S
             if problem not in seen:
                 seen.add(problem)
                 yield f"{field}{problem.pointer}", problem.message
+
+
+def _predicates(want: Any) -> Iterator[Predicate]:
+    """Those without a function, which nobody can ask."""
+    match want:
+        case Predicate(_, None):
+            yield want
+        case dict():
+            for item in want.values():
+                yield from _predicates(item)
+        case list() | tuple():
+            for item in want:
+                yield from _predicates(item)
+        case OneOf(items) | Unordered(items):
+            yield from _predicates(items)
 
 
 def _samples(expected: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list[str]]]:

@@ -84,12 +84,17 @@ class Matrix(BaseModel):
 def matrix_of(
     cells: Sequence[Cell], models: Sequence[str], cases: Sequence[tuple[str, str, bool]], repeats: int
 ) -> Matrix:
-    """The matrix of these cells. `cases`: id, cluster, whether a call is expected. A missing cell is ungraded."""
+    """The matrix of these cells. `cases`: id, cluster, whether a call is expected. A missing cell is ungraded.
+
+    Raises `ValueError` where two cells are of one model, case and repeat: which of them counts would be chance.
+    """
     number = {outcome: place for place, outcome in enumerate(Outcome)}
-    found = {
-        (cell.model, cell.case_id, cell.repeat): None if cell.grade is None else number[cell.grade.outcome]
-        for cell in cells
-    }
+    found: dict[tuple[str, str, int], int | None] = {}
+    for cell in cells:
+        key = (cell.model, cell.case_id, cell.repeat)
+        if key in found:
+            raise ValueError(f"two cells of model {cell.model!r}, case {cell.case_id!r}, repeat {cell.repeat}")
+        found[key] = None if cell.grade is None else number[cell.grade.outcome]
     return Matrix(
         models=tuple(models),
         cases=tuple(case for case, _, _ in cases),

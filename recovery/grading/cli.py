@@ -22,12 +22,12 @@ from recovery.terminal import FILE, Misuse, Terminal, output, print_line
 import click
 
 from .case import Case
-from .casefile import CaseFile, CaseFileError, load_cases, read_cases
-from .documents import Problem, read_documents
+from .casefile import CaseFile, CaseFileError, case_of, documents_of, load_cases, read_cases
+from .documents import Problem
 from .endpoints import EndpointError, Endpoints, load_endpoints
 from .filling import StimulusError
 from .outcome import Ungraded
-from .provenance import TTL_DAYS
+from .provenance import MOST_TTL_DAYS, TTL_DAYS
 from .recording import grade_file
 from .run import run_matrix
 from .sections import Tally
@@ -59,7 +59,7 @@ _validation_option = click.option(
 )
 _ttl_option = click.option(
     "--ttl-days",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, MOST_TTL_DAYS),
     default=TTL_DAYS,
     show_default=True,
     help="For so many days the numbers may be shown; then they read EXPIRED.",
@@ -386,15 +386,11 @@ def _cases_alone(cases_file: str) -> tuple[Case, ...]:
     """The cases, not held against any tools."""
     if not Path(cases_file).is_file():
         raise Misuse(f"--cases {cases_file}: no number, and no file")
-    cases, problems = [], []
-    for found in read_documents(cases_file, Path(cases_file).read_bytes()):
-        try:
-            problems += [str(found)] if isinstance(found, Problem) else []
-            cases += [] if isinstance(found, Problem) else [Case.model_validate(found.fields)]
-        except ValueError as error:
-            problems.append(f"{cases_file}: {error}")
+    problems: list[Problem] = []
+    documents = documents_of(cases_file, Path(cases_file).read_bytes(), problems)
+    cases = [case for document in documents if (case := case_of(document, problems)) is not None]
     if problems or not cases:
-        raise Misuse("\n".join(problems) or f"{cases_file}: holds no case")
+        raise Misuse("\n".join(map(str, problems)) or f"{cases_file}: holds no case")
     return tuple(cases)
 
 

@@ -73,11 +73,21 @@ def _of_text(name: str, text: str) -> Any:
         return None
     if name in ("array", "object"):
         try:
-            found = json.loads(text)
+            found = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse)
         except (ValueError, RecursionError):
             return _NONE
         return found if isinstance(found, list if name == "array" else dict) else _NONE
     return _NONE
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """As arguments themselves are read: which of two values of one key is meant, nobody knows."""
+    made = dict(pairs)
+    return made if len(made) == len(pairs) else _refuse("a key that stands twice")
+
+
+def _refuse(what: str) -> Any:
+    raise ValueError(f"{what} is no JSON")
 
 
 def _put(value: Any, path: Sequence[Any], found: Any) -> Any:

@@ -129,7 +129,7 @@ class Grader:
         reading = self._read(Answer.of(answer), toolset)
         if not case.expects_call:
             return _of_no_call_case(reading)
-        if not reading.calls:
+        if not reading.calls or reading.detail is Detail.TRUNCATED:
             return Grade(
                 outcome=Outcome.NO_CALL, detail=reading.detail, reason=reading.reason, differences=reading.said
             )
@@ -159,15 +159,16 @@ class Grader:
 
     def _read(self, answer: Answer, toolset: Toolset) -> _Reading:
         if answer.calls:
-            return _Reading(
-                tuple(
-                    _Call(
-                        call.name if call.name in toolset else toolset.aliases.get(call.name, call.name),
-                        read_arguments(call.raw_args),
-                    )
-                    for call in answer.calls
+            calls = tuple(
+                _Call(
+                    call.name if call.name in toolset else toolset.aliases.get(call.name, call.name),
+                    read_arguments(call.raw_args),
                 )
+                for call in answer.calls
             )
+            # What was cut is no call, and an attempt: that is the limit's fault, and not one of the arguments.
+            cut = "truncated" if answer.truncated else None
+            return _Reading(calls, detail=Detail.TRUNCATED if cut else None, reason=cut)
         recovery = recover(answer.text, toolset, policy=self.policy)
         if recovery.calls and not answer.truncated:
             calls = tuple(_Call(call.name, RawArgs("object", call.arguments)) for call in recovery.calls)

@@ -148,7 +148,7 @@ class _Matching:
             return _differ(want, value, path)
         if isinstance(want, int) and isinstance(value, int):
             return [] if want == value else _differ(want, value, path)
-        if schema.get("type") == "integer" and type(want) is not type(value):
+        if _is_whole(schema.get("type")) and type(want) is not type(value):
             return [Difference(to_pointer(path), f"expected {want!r}, got {value!r}: the schema says integer")]
         is_near = _is_near(want, value, self._rules.rel, self._rules.abs)
         return [] if is_near else _differ(want, value, path)
@@ -274,6 +274,12 @@ def _differ(want: Any, value: Any, path: Path) -> list[Difference]:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_whole(given: object) -> bool:
+    """Whether a schema's `type` takes no number but whole ones."""
+    types = given if isinstance(given, list) else [given]
+    return "integer" in types and "number" not in types
 
 
 def _is_near(want: float, value: float, rel: float, abs_: float) -> bool:

@@ -19,6 +19,8 @@ from .outcome import OUTCOMES, TAXONOMY
 
 # A model behind a name changes, and so does the traffic: after so many days a number says nothing of today.
 TTL_DAYS: Final = 90
+# More is as good as for ever, which is what an expiry is there against.
+MOST_TTL_DAYS: Final = 3650
 
 # In the order in which they are looked at: the first that holds is the cell's.
 PRECEDENCE: Final = (
@@ -268,6 +270,15 @@ def differing(a: Any, b: Any, at: str = "") -> list[str]:
             paths += differing(a.get(key), b.get(key), f"{at}.{key}" if at else key)
         return paths
     return [] if canonical(a) == canonical(b) else [at]
+
+
+def require_ttl(days: int) -> int:
+    """The number of days. Raises `TypeError` or `ValueError` for one that is none, or is out of place."""
+    if isinstance(days, bool) or not isinstance(days, int):
+        raise TypeError(f"ttl_days must be a whole number, not {days!r}")
+    if not 0 <= days <= MOST_TTL_DAYS:
+        raise ValueError(f"ttl_days must be from 0 to {MOST_TTL_DAYS}, not {days}")
+    return days
 
 
 def claim_of(

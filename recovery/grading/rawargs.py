@@ -14,6 +14,8 @@ from .difference import Difference, shown, to_pointer
 
 # As deep as recovered calls may be, by default and more.
 _MOST_DEPTH: Final = 300
+# A whole number of more bits has more digits than Python writes, and so no JSON.
+_MOST_BITS: Final = 14_000
 
 
 class RawArgs(NamedTuple):
@@ -50,7 +52,10 @@ def read_arguments(raw: Any) -> RawArgs:
         except _MalformedError as error:
             return _malformed(str(error))
         if isinstance(value, dict):
-            return RawArgs("object", value)
+            # Deeper than this there must be more brackets; to count them costs nothing.
+            deep = raw.count("[") + raw.count("{") > _MOST_DEPTH
+            problem = _not_json(value) if deep else None
+            return RawArgs("object", value) if problem is None else RawArgs("malformed", {}, problem)
         if isinstance(value, str) and _is_object(value):
             return _malformed("an object that is encoded twice: the text holds a string with the object in it")
         return _malformed(f"must be an object, not {shown(value)}")
@@ -105,8 +110,10 @@ def _float(written: str) -> float:
 
 def _not_json(value: Any, path: tuple[object, ...] = ()) -> Difference | None:
     """The first thing in the value that JSON can't hold, None where there is none."""
-    if value is None or isinstance(value, str | bool | int):
+    if value is None or isinstance(value, str | bool):
         return None
+    if isinstance(value, int):
+        return None if value.bit_length() <= _MOST_BITS else _at(path, "a number of too many digits")
     if isinstance(value, float):
         return None if math.isfinite(value) else _at(path, f"{value} is no JSON")
     if len(path) > _MOST_DEPTH:

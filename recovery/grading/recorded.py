@@ -131,7 +131,9 @@ def _ungraded(row: Mapping[str, Any], case_id: str, model: str, repeat: int) -> 
 
 def _answer_of(row: Mapping[str, Any]) -> dict[str, Any] | None:
     """The answer as it stands in the row, None where the row says why there is none."""
-    if row.get("ungraded") is not None:
+    # What a grader failed on is there to be graded.
+    failed = row.get("ungraded") == Ungraded.GRADER_ERROR and row.get("answer") is not None
+    if row.get("ungraded") is not None and not failed:
         return None
     holder = row.get("answer", row)
     if not isinstance(holder, dict):

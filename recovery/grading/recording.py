@@ -18,7 +18,7 @@ from .casefile import CaseFile
 from .cell import Cell
 from .documents import Problem
 from .fingerprint import schema_digests, tools_digest
-from .provenance import TTL_DAYS, Block, ModelEntry, digest
+from .provenance import TTL_DAYS, Block, ModelEntry, digest, require_ttl
 from .recorded import GraderOptions, grade_recorded
 from .schema import Schemas
 from .sections import Tally, block_of, metric_of, recorded_stimulus, scope_of
@@ -55,6 +55,7 @@ def grade_file(  # noqa: PLR0913 (each is one of a command's options)
     in memory does not grow with the number of rows, but for which repeats of a case were seen. Raises `StoreError` for
     an `out` that exists or can't be written; a file is there when it is whole.
     """
+    require_ttl(ttl_days)
     schemas = Schemas(
         options.get("arg_schema"),
         cases.tools if isinstance(cases.tools, Toolset) else (),

@@ -24,7 +24,7 @@ from .filling import Filler, Limits, Progress, jobs_of
 from .fingerprint import schema_digests
 from .grade import Grader
 from .outcome import Ungraded
-from .provenance import TTL_DAYS, Block, ModelEntry
+from .provenance import TTL_DAYS, Block, ModelEntry, require_ttl
 from .schema import ArgSchema
 from .sections import Tally, block_of, metric_of, scope_of, stimulus_of
 from .semantic import SemanticCheck
@@ -106,7 +106,10 @@ class Run(BaseModel):
             raise StoreError(
                 f"{path}: the run has not ended ({len(cells):,} cells are stored); go on with it by --resume"
             )
-        cases = tuple(Case.model_validate(case) for case in about["cases"])
+        try:
+            cases = tuple(Case.model_validate(case) for case in about["cases"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise StoreError(f"{path}: its cases can't be read: {error!r}") from None
         names = [entry.name for entry in block.models]
         return cls(cases=cases, cells=complete(cells, cases, names, block.run.planned_repeats), block=block)
 
@@ -179,6 +182,7 @@ class Runner:
         if isinstance(repeats, bool) or not isinstance(repeats, int) or repeats < 1:
             raise ValueError(f"repeats must be a whole number from 1, not {repeats!r}")
         self.repeats = repeats
+        self._ttl_days = require_ttl(options.get("ttl_days", TTL_DAYS))
         self._call_model = call_model
         self._limits = Limits(**{name: options[name] for name in Limits.model_fields if name in options})  # type: ignore[literal-required]
         tools = options.get("tools", getattr(call_model, "tools", None))
@@ -207,6 +211,9 @@ class Runner:
         self._cells: dict[tuple[str, str, int], Cell] = {}
         self._tally = Tally()
         self._store: Store | None = None
+        # By model: the hashes of the tools that it was sent, and what of it stands in the store.
+        self._sent: dict[str, dict[str, str | None]] = {}
+        self._sent_noted: dict[str, dict[str, str | None]] = {}
         self._started = datetime.now(UTC)
 
     @property
@@ -247,6 +254,12 @@ class Runner:
             job._replace(answer=again.get((job.model, job.case.id, job.repeat)))
             for job in jobs_of(self.cases, self.models, self.repeats, kept)
         ]
+        ended = None if jobs or self._store is None else self._store.block()
+        if ended is not None:
+            # Nothing was asked: what was said of the run when it ended holds, with its dates and its hash.
+            return Run(
+                cases=self.cases, cells=complete(kept.values(), self.cases, self.models, self.repeats), block=ended
+            )
         filler = Filler(
             self._call_model,
             self._grader.grade,
@@ -257,6 +270,7 @@ class Runner:
         )
         if self._store is not None:
             filler.sent.update(self._store.noted("sent") or {})
+        self._sent, self._sent_noted = filler.sent, dict(filler.sent)
         try:
             await filler.fill(jobs)
         except asyncio.CancelledError:
@@ -281,6 +295,10 @@ class Runner:
             tokens = Counter(before.tokens) + Counter(cell.tokens)
             cell = cell.model_copy(update={"attempts": before.attempts + cell.attempts, "tokens": dict(tokens)})
         if self._store is not None:
+            if self._sent != self._sent_noted:
+                # Before the cell: of a model whose cells are all there, a run that is killed could not learn it again.
+                self._store.note("sent", self._sent)
+                self._sent_noted = dict(self._sent)
             self._store.add(cell)
         self._cells[_key(cell)] = cell
         self._tally.add(cell)
@@ -299,13 +317,12 @@ class Runner:
             cases=self.cases,
             repeats=self.repeats,
             started=self._started,
-            ttl_days=self._options.get("ttl_days", TTL_DAYS),
+            ttl_days=self._ttl_days,
             sent=filler.sent,
             concurrency=self._limits.concurrency,
             retries_allowed=self._limits.retries,
         )
         if self._store is not None:
-            self._store.note("sent", filler.sent)
             self._store.finish(block)
         cells = complete(self._cells.values(), self.cases, self.models, self.repeats)
         return Run(cases=self.cases, cells=cells, block=block)

@@ -15,8 +15,9 @@ from typing import Any, Final, Literal, TypeAlias
 import jsonschema
 from jsonschema.validators import validator_for
 from pydantic import BaseModel, ValidationError
-from referencing import Registry
+from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT202012
 
 from recovery import Toolset
 
@@ -178,12 +179,14 @@ class _JsonSchema:
         if extra == "forbid":
             made = close(made)
         self.json_schema: Mapping[str, Any] = {} if isinstance(made, bool) else made
-        kind = validator_for(made, default=jsonschema.Draft202012Validator)
         try:
+            kind = validator_for(made, default=jsonschema.Draft202012Validator)
             fault = _fault_of(kind, json.dumps(made))
         except (TypeError, ValueError, RecursionError) as error:
             raise SchemaError(f"/: is no JSON: {error}") from None
-        if fault:
+        except AttributeError:
+            raise SchemaError("/$schema: must be a text") from None
+        if fault or (fault := _lost_reference(made)):
             raise SchemaError(fault)
         # With a registry of its own a `$ref` is never fetched.
         self._validator = kind(made, registry=Registry())
@@ -219,6 +222,31 @@ def _fault_of(kind: type[jsonschema.protocols.Validator], schema: str) -> str:
         kind.check_schema(json.loads(schema))
     except jsonschema.SchemaError as error:
         return f"{to_pointer(error.absolute_path) or '/'}: {error.message[:_LONGEST]}"
+    return ""
+
+
+def _lost_reference(schema: Mapping[str, Any] | bool) -> str:
+    """The first `$ref` that can be seen to lead nowhere, so that it isn't an answer that finds it; or nothing."""
+    references, bases = list[str](), list[str]()
+    todo: list[Any] = [schema]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, Mapping):
+            # What stands in these is no schema.
+            todo += [item for key, item in part.items() if key not in {"const", "default", "enum", "examples"}]
+            references += [part["$ref"]] if isinstance(part.get("$ref"), str) else []
+            bases += [part[key] for key in ("$id", "id") if isinstance(part.get(key), str)]
+        elif isinstance(part, list):
+            todo += part
+    if bases or not references:
+        # From another base a reference may lead elsewhere.
+        return ""
+    resolver = Registry().resolver_with_root(Resource.from_contents(schema, DRAFT202012))
+    for reference in references:
+        try:
+            resolver.lookup(reference)
+        except Unresolvable as error:
+            return f"a reference that leads nowhere: {error}"
     return ""
 
 

@@ -52,10 +52,12 @@ def print_counts(console: Terminal, block: Block, tally: Tally, models: Iterable
     reasons = sorted(set(tally.words) - set(map(str, OUTCOMES)))
     columns = [*map(str, OUTCOMES), *reasons]
     table = new_table(["model"], [word.replace("_", " ") for word in columns])
-    for model in models:
+    # Past their time the columns would all say so, and leave no room for the models.
+    for model in [] if block.expired() else models:
         counts = tally.by_outcome(model)
         table.add_row(model, *(block.render(counts.get(word, 0)) for word in columns))
-    console.print(table)
+    if table.rows:
+        console.print(table)
     print_line(console, block.caption())
 
 

@@ -8,6 +8,7 @@ were is written when it is made, and cells made under another question are refus
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -103,7 +104,8 @@ class Store:
         path = Path(path)
         if not path.exists():
             raise StoreError(f"{path}: there is no such file")
-        store = cls(path, _connect(path))
+        # Where nothing can be written there is no lock to take either, and no other process that writes.
+        store = cls(path, _connect(path) if os.access(path.absolute().parent, os.W_OK) else _connect_to_read(path))
         with store:
             store._check()
             return store._meta("about"), store.cells(), store.block()
@@ -197,9 +199,12 @@ class Store:
 
     def _cell(self, key: list[Any], row: str) -> Cell:
         try:
-            return Cell.model_validate(json.loads(row))
+            cell = Cell.model_validate(json.loads(row))
         except (ValueError, ValidationError) as error:
             raise StoreError(f"{self.path}: the cell {key} can't be read: {error}") from None
+        if [cell.model, cell.case_id, cell.repeat] != key:
+            raise StoreError(f"{self.path}: the cell {key} says that it is another, and was changed")
+        return cell
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -240,6 +245,16 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.close()
         raise _unusable(path, error) from None
     return connection
+
+
+def _connect_to_read(path: Path) -> sqlite3.Connection:
+    """A connection to a file on a disk that takes no writing, such as a baseline beside the tests."""
+    if path.with_name(f"{path.name}-wal").exists():
+        raise StoreError(f"{path}: was not closed, and can't be read as it is: copy it, and its -wal, to read it")
+    try:
+        return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+    except sqlite3.OperationalError as error:
+        raise _unusable(path, error) from None
 
 
 def _unusable(path: Path, error: sqlite3.Error) -> StoreError:

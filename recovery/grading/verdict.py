@@ -332,7 +332,7 @@ class _Run:
             findings = tuple(self._finding(FAILURES[b], None, self._family_p(FAILURES[b])) for b in seen)
             names = ", ".join(f"{FAILURES[b]} {sizes[b]:.1%}" for b in seen)
             return _Said(Kind.MIXED, None, f"No failure is shown to be the largest ({names}): look at each.", findings)
-        lead_of = float(leads[first]) if len(seen) > 1 else float(sizes[first])
+        lead_of = max(0.0, float(leads[first]))
         bucket = FAILURES[first]
         finding = self._finding(bucket, lead_of, self._label_p(bucket))
         ahead = f", ahead of the next by {_points(lead_of)} or more" if len(seen) > 1 else ", the only failure seen"
@@ -352,7 +352,10 @@ class _Run:
         sizes = shares.mean(axis=0) if kept.any() else np.zeros(len(FAILURES))
         bounds = np.full(len(FAILURES), -1.0)
         seen = np.flatnonzero(sizes > 0)
-        if len(seen) > 1:
+        if len(seen) == 1:
+            # The next is one that was not seen: that others' cases would not show it either is not said.
+            seen = np.append(seen, np.flatnonzero(sizes == 0)[0])
+        if len(seen):
             sums, weights = family_sums(shares[:, seen].T, labels).T, family_sums(np.ones(len(shares)), labels)
             bounds[seen] = lead(sums, weights, alpha=self.design.alpha, seed=self.design.seed)
         return sizes, bounds
@@ -412,8 +415,16 @@ class _Run:
                 tally,
                 self.details.confusions,
                 unanimous=sum(OUTCOMES[place] is bucket for _, place in self.unanimous),
+                unread=self._unread(bucket),
             ),
         )
+
+    def _unread(self, bucket: Outcome) -> list[str]:
+        """The models most of whose answers in the bucket are calls that could not be read."""
+        own = {model: tallies.get(bucket, {}) for model, tallies in self.details.tallies.items()}
+        return [
+            model for model, tally in own.items() if 2 * tally.get(Detail.WRITTEN_AND_REFUSED, 0) > sum(tally.values())
+        ]
 
     @property
     def models(self) -> tuple[str, ...]:

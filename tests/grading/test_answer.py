@@ -90,6 +90,10 @@ def response(*output: Any, **more: Any) -> dict[str, Any]:
         ),
         (response({"type": "function_call", **FUNCTION}), Answer((CALL,), returned_model="r")),
         (
+            response({"type": "custom_tool_call", "name": "f", "input": "{}"}),
+            Answer((NativeCall("f", "{}"),), returned_model="r"),
+        ),
+        (
             response(
                 {"type": "reasoning", "summary": []},
                 {"type": "message", "content": [{"type": "output_text", "text": "f("}]},

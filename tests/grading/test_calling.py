@@ -169,3 +169,24 @@ def test_a_message_holds_no_key(said: str, expected: str) -> None:
 
 def test_a_fault_without_words_is_its_kind() -> None:
     assert message_of(ValueError()) == "ValueError"
+
+
+def test_a_cancellation_that_a_client_lets_out_is_one_cells_and_the_runs_own_goes_through() -> None:
+    async def cancelled(*_: str) -> None:
+        raise asyncio.CancelledError("a scope of its own")
+
+    asked = put(cancelled)
+    assert (asked.ungraded, asked.attempts) == (Ungraded.CALL_ERROR, 1)
+    assert asked.problem == "RuntimeError: CancelledError: a scope of its own"
+
+    async def stopped() -> None:
+        async def waits(*_: str) -> None:
+            await asyncio.sleep(5)
+
+        task = asyncio.create_task(ask(waits, "m", "q", timeout=5.0, retries=2))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        await task
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(stopped())

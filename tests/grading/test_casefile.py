@@ -256,3 +256,22 @@ def test_a_file_of_tools_that_can_not_be_used(tmp_path: Path, text: str, expecte
 def test_a_tool_whose_schema_can_not_be_used_is_found_before_the_first_call(tmp_path: Path) -> None:
     with pytest.raises(CaseFileError, match="schema of g: /type: 'objekt' is no type"):
         load_cases(jsonl(tmp_path, {"query": "x"}), [{"name": "g", "parameters": {"type": "objekt"}}])
+
+
+def test_a_schema_that_only_arguments_show_to_be_of_no_use(tmp_path: Path) -> None:
+    tools = [{"name": "f", "parameters": {"properties": {"x": {"$ref": "#/properties/x"}}}}]
+    path = jsonl(tmp_path, {"query": "q", "expected_tool": "f", "expected_args": {"x": 1}})
+    with pytest.raises(CaseFileError, match="tools: schema of f: a reference to itself"):
+        read_cases(path, tools)
+
+
+def test_a_predicate_has_no_function_in_a_file(tmp_path: Path) -> None:
+    nested = {"query": "q", "expected_tool": "ping", "expected_args": {"a": [{"$one_of": [1, {"$predicate": "even"}]}]}}
+    assert said(jsonl(tmp_path, nested)) == [
+        "cases.jsonl:1: expected_args: the predicate even is a function, which a file can't hold; use --check"
+    ]
+
+
+def test_a_case_that_is_nested_too_deep(tmp_path: Path) -> None:
+    deep = f'{{"query": "q", "expected_tool": "ping", "expected_args": {{"a": {"[" * 900}{"]" * 900}}}}}'
+    assert said(jsonl(tmp_path, deep)) == ["cases.jsonl:1: nested too deep"]

@@ -14,10 +14,13 @@ pytest.importorskip("anthropic")
 
 from pydantic import ValidationError
 
+from recovery.grading import Case, run_matrix
 from recovery.grading.calling import Asked, Reply, ask
 from recovery.grading.endpoints import Endpoint, EndpointError, Endpoints
 from recovery.grading.fingerprint import bytes_digest, tools_digest
 from recovery.grading.outcome import Ungraded
+from recovery.grading.report import report_of
+from recovery.grading.verdict import Kind
 from tests.grading.server import Service, completion, message, serving, tool_call
 
 SCHEMA = {"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}}}
@@ -186,3 +189,25 @@ def test_one_server_has_one_limit() -> None:
     one, two = Endpoint(base_url="http://a/v1"), Endpoint(base_url="http://b/v1")
     endpoints = Endpoints({"x": one, "y": one, "z": two}, [])
     assert endpoints.endpoint_of("x") == endpoints.endpoint_of("y") != endpoints.endpoint_of("z")
+
+
+def test_a_run_of_both_apis_shows_the_same_tools_in_other_bytes_and_is_valid() -> None:
+    cases = [Case("Weather in Oslo?", "weather", {"city": "Oslo"})]
+    with serving(answering) as service:
+        run = run_matrix(cases, ["one", "two"], Endpoints(of(service), TOOLS), repeats=2)
+    one, two = run.block.models
+    assert one.tools_sha256 == two.tools_sha256 == tools_digest(TOOLS)
+    assert one.tools_bytes_sha256 != two.tools_bytes_sha256
+    assert report_of(run).verdict.kind is Kind.NO_FAILURE  # type: ignore[union-attr]
+
+
+def test_a_model_that_never_answered_is_not_said_to_have_been_shown_other_tools() -> None:
+    def half(path: str, body: dict[str, Any]) -> tuple[int, Any, dict[str, str]]:
+        return answering(path, body) if path == "/v1/chat/completions" else (400, {}, {})
+
+    with serving(half) as service:
+        run = run_matrix([Case("Hello!")], ["one", "two"], Endpoints(of(service), TOOLS), repeats=2)
+    verdict = report_of(run).verdict
+    assert verdict is not None
+    assert verdict.kind is Kind.INVALID_RUN
+    assert verdict.reasons == ("2 of the 2 cells of two are ungraded, more than 5%",)

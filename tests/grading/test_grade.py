@@ -145,6 +145,23 @@ def test_an_answer_that_was_cut() -> None:
     assert graded(CHAT, cut("Good mor")) == Grade(outcome=Outcome.CORRECT, detail=Detail.TRUNCATED)
 
 
+@pytest.mark.parametrize("raw_args", ['{"city": "Os', '{"city": "Oslo"}', "{}"])
+def test_a_call_of_the_api_that_was_cut_is_the_limits_fault(raw_args: str) -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "get_weather", "arguments": raw_args}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    use = {"type": "tool_use", "name": "get_weather", "input": {}}
+    answers: list[dict[str, Any]] = [
+        {"choices": [{"finish_reason": "length", "message": message}]},
+        # What Anthropic's client makes of a block that was cut.
+        {"type": "message", "role": "assistant", "stop_reason": "max_tokens", "content": [use]},
+    ]
+    for answer in answers:
+        cut = graded(OSLO, answer)
+        assert (cut.outcome, cut.detail, cut.reason) == (Outcome.NO_CALL, Detail.TRUNCATED, "truncated")
+        spurious = graded(CHAT, answer)
+        assert (spurious.outcome, spurious.called) == (Outcome.SPURIOUS_CALL, ("get_weather",))
+
+
 def test_an_attempt_where_no_call_was_wanted_is_spurious() -> None:
     # gorilla#1362, #443: a call that can't be read was credited as having abstained.
     for text in ("<tool_call>\n{'name': 'get_weather', 'arguments': {'city': \n</tool_call>", "get_weather(city=here)"):

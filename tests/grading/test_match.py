@@ -203,3 +203,10 @@ def test_long_lists_are_matched_without_recursion() -> None:
     # Each fits the one of its own number and the one before: a chain through all of them.
     partner = match_all(1_200, 1_200, lambda one, other: other in (one - 1, one) if one else other == 1_199)
     assert sorted(other for other in partner if other is not None) == list(range(1_200))
+
+
+@pytest.mark.parametrize("kind", ["integer", ["integer", "null"]])
+def test_a_whole_number_that_may_be_null_is_still_whole(kind: Any) -> None:
+    schema = {"properties": {"n": {"type": kind}, "x": {"type": ["integer", "number"]}}}
+    (difference,) = args_match({"n": 5, "x": 5}, {"n": 5.0, "x": 5.0}, schema=schema)
+    assert str(difference) == "/n: expected 5, got 5.0: the schema says integer"

@@ -199,3 +199,13 @@ def test_mcnemar() -> None:
     tables = pytest.importorskip("statsmodels.stats.contingency_tables")
     for b, c in [(0, 4), (7, 2), (20, 9)]:
         assert mcnemar(b, c) == pytest.approx(tables.mcnemar([[0, b], [c, 0]], exact=True).pvalue)
+
+
+@pytest.mark.parametrize(("hits", "low", "high"), [(3, 1 - 2 * 0.139108, 1.0), (1, 0.148, 0.426), (0, -0.139, 0.139)])
+def test_cases_that_all_say_the_same_leave_room_for_others(hits: int, low: float, high: float) -> None:
+    # As lm-eval#3966: an error of exactly 0 is no knowledge without end.
+    found = difference(np.array([[hits] * 20, [0] * 20]), np.full((2, 20), 3))
+    assert found is not None
+    assert found.error == 0
+    assert found.estimate == pytest.approx(hits / 3)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=2e-3)

@@ -64,6 +64,8 @@ def test_an_object(raw: Any, value: Mapping[str, Any]) -> None:
         ({"a": dt.date(2026, 1, 1)}, "/a", "a date is no JSON"),
         ({"a": {1: 2}}, "/a", "the key 1 is no text"),
         ({"a": DEEP}, "", "nested too deep"),
+        ('{"a": ' + "[" * 900 + "]" * 900 + "}", "", "nested too deep"),
+        ({"a": [10**5_000]}, "/a/0", "too many digits"),
     ],
 )
 def test_malformed(raw: Any, pointer: str, said: str) -> None:

@@ -121,6 +121,10 @@ def test_an_expired_number_is_not_to_be_seen(writer: Callable[..., str]) -> None
     for number in ("27.5", "72.0", "108 of 150", "0.72", "15.3", "33 of"):
         assert number not in stale, number
     assert not re.search(r"\d\.\d%|\d of \d", stale)
+    # What a difference is read as, and what became of a case.
+    for said in ("noise", "real"):
+        assert not re.search(rf">{said}<|\| {said} \||\b{said} *\n|\"{said}\"", stale), said
+    assert not re.search(r'\[\s*"(no_call|correct)"', stale)
 
 
 def test_an_expired_junit_shows_none_either() -> None:

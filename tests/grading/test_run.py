@@ -314,6 +314,8 @@ def test_tools_whose_bytes_change_on_the_way_end_the_run() -> None:
         ({"timeout": 0}, ValueError, "timeout"),
         ({"concurency": 2}, TypeError, "concurency"),
         ({"retries": "many"}, ValueError, "retries"),
+        ({"ttl_days": 10**9}, ValueError, "ttl_days must be from 0 to 3650"),
+        ({"ttl_days": "90"}, TypeError, "ttl_days must be a whole number"),
     ],
 )
 def test_a_mistake_is_told_before_the_first_call(changes: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -397,6 +399,32 @@ def test_what_a_model_was_sent_is_known_after_it_is_gone_on_with(tmp_path: Path)
     run = put(sent("x"), store=tmp_path / "run.db", resume=True)
     assert [entry.tools_bytes_sha256 for entry in run.block.models] == ["x", "x"]
     assert {entry.tools_sha256 for entry in run.block.models} == {tools_digest(TOOLS)}
+
+
+def test_what_a_model_was_sent_is_known_after_a_kill_that_left_it_nothing_to_answer(tmp_path: Path) -> None:
+    def ask(model: str, query: str) -> Reply:
+        return Reply(query, tools_sha256=tools_digest(TOOLS), tools_bytes_sha256=model)
+
+    def stop(_: Progress) -> None:
+        raise RuntimeError("as a kill, which leaves no time to note anything")
+
+    options: dict[str, Any] = {"cases": CASES[:1], "repeats": 1, "store": tmp_path / "run.db"}
+    with pytest.raises(RuntimeError, match="as a kill"):
+        put(ask, concurrency=1, on_progress=stop, **options)
+    run = put(ask, resume=True, **options)
+    assert run.block.run.calls == 2
+    assert [(entry.tools_sha256, entry.tools_bytes_sha256) for entry in run.block.models] == [
+        (tools_digest(TOOLS), "a"),
+        (tools_digest(TOOLS), "b"),
+    ]
+
+
+def test_a_run_that_has_nothing_left_to_ask_is_the_same_run(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"store": tmp_path / "run.db", "resume": True}
+    first = put(**options)
+    # Nor is it valid for longer.
+    assert put(ttl_days=1_000, **options) == first == Run.load(tmp_path / "run.db")
+    assert put(models=["a", "b", "c"], **options).block.sha256 != first.block.sha256
 
 
 def test_only_what_failed_is_asked_again_and_that_only_when_it_is_wanted(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
@@ -12,6 +13,7 @@ from recovery import Tool
 from recovery.grading import SchemaError, Schemas
 from recovery.grading.schema import Extra, Validation
 
+DRAFT7 = "http://json-schema.org/draft-07/schema#"
 FORECAST: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -221,7 +223,42 @@ def test_what_is_no_schema_is_a_caller_s_mistake() -> None:
         Schemas(extra="no")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        # Of arguments that may be left out: or else the first answer that gives one would find it.
+        ({"properties": {"x": {"$ref": "#/$defs/none"}}}, "a reference that leads nowhere"),
+        ({"properties": {"x": {"items": [{"$ref": "#none"}]}}, "$schema": DRAFT7}, "a reference that leads nowhere"),
+        ({"properties": {"x": {"$ref": "other.json"}}}, "a reference that leads nowhere"),
+        ({"$schema": 5}, "/$schema: must be a text"),
+    ],
+)
+def test_what_no_answer_should_find_is_found_when_made_ready(schema: dict[str, Any], said: str) -> None:
+    with pytest.raises(SchemaError, match=re.escape(f"schema of f: {said}")):
+        Schemas(None, [Tool("f", "", schema)]).ready()
+
+
+def test_references_that_lead_somewhere() -> None:
+    for schema in (
+        {"properties": {"x": {"$ref": "#/$defs/a~1b"}}, "$defs": {"a/b": {"$anchor": "n"}, "c": {"$ref": "#n"}}},
+        {"properties": {"x": {"$ref": "#/definitions/t"}}, "definitions": {"t": {}}, "$schema": DRAFT7},
+        {"$id": "http://a.b/", "properties": {"x": {"$ref": "c.json"}}, "$defs": {"c": {"$id": "c.json"}}},
+        {"properties": {"x": {"enum": [{"$ref": "#/none"}], "default": {"$ref": "#/none"}}, "$ref": {}}},
+    ):
+        assert check(schema, {}).valid
+        Schemas(None, [Tool("f", "", schema)]).ready()
+
+
 def test_all_schemas_can_be_made_ready_before_the_first_answer() -> None:
     Schemas(None, [Tool("f", "", FORECAST)]).ready()
     with pytest.raises(SchemaError, match="schema of g"):
         Schemas(None, [Tool("f", "", FORECAST), Tool("g", "", {"type": "x"})]).ready()
+
+
+@pytest.mark.parametrize("text", ['{"x": 2, "x": 1}', '{"x": NaN}', '[{"x": -Infinity}]', "{"])
+def test_json_in_a_string_is_coerced_as_strictly_as_arguments_are_read(text: str) -> None:
+    inner = {"type": "object", "properties": {"x": {"type": "number"}}}
+    schema = {"properties": {"o": inner, "l": {"type": "array", "items": inner}}}
+    checked = check(schema, {"l" if text[0] == "[" else "o": text}, "lax")
+    assert (checked.valid, checked.coercible) == (False, False)
+    assert check(schema, {"o": '{"x": 1}', "l": '[{"x": 2}]'}, "lax").instance == {"o": {"x": 1}, "l": [{"x": 2}]}

@@ -17,6 +17,7 @@ pytest.importorskip("pydantic")
 
 from recovery.grading.cell import Cell, Grade
 from recovery.grading.outcome import Outcome, Ungraded
+from recovery.grading.run import Run
 from recovery.grading.store import VERSION, OtherQuestionError, Store, StoreError
 from tests.grading.test_provenance import block
 
@@ -163,6 +164,42 @@ def test_a_cell_of_other_fields_names_its_place(tmp_path: Path) -> None:
     raw.close()
     with pytest.raises(StoreError, match=r"run\.db: the cell \['m', 'a', 0\]"):
         Store.read(tmp_path / "run.db")
+
+
+def test_a_cell_that_stands_in_another_s_place_is_refused(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "run.db", IDENTITY) as store:
+        store.add(cell(), cell("b"))
+    with sqlite3.connect(tmp_path / "run.db") as raw:
+        raw.execute("UPDATE cells SET row = (SELECT row FROM cells WHERE case_id = 'a')")
+    raw.close()
+    with pytest.raises(StoreError, match=r"the cell \['m', 'b', 0\] says that it is another"):
+        Store.read(tmp_path / "run.db")
+
+
+def test_cases_that_can_not_be_read_are_told(tmp_path: Path) -> None:
+    for about in ({}, {"cases": [{"quiz": 1}]}):
+        path = tmp_path / f"{len(about)}.db"
+        with Store.create(path, IDENTITY, about) as store:
+            store.finish(block())
+        with pytest.raises(StoreError, match=rf"{path.name}: its cases can't be read"):
+            Run.load(path)
+
+
+def test_a_file_is_read_where_nothing_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a run?.db"
+    with Store.create(path, IDENTITY) as store:
+        store.add(cell())
+
+    def refuse(path: Path) -> sqlite3.Connection:
+        raise AssertionError(f"{path} is locked for writing")
+
+    monkeypatch.setattr("os.access", lambda *_: False)
+    monkeypatch.setattr("recovery.grading.store._connect", refuse)
+    assert Store.read(path)[1] == [cell()]
+    assert list(tmp_path.iterdir()) == [path]
+    path.with_name("a run?.db-wal").touch()
+    with pytest.raises(StoreError, match="was not closed"):
+        Store.read(path)
 
 
 def test_a_folder_or_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:

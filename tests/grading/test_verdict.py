@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from recovery import grading
 from recovery.grading.advice import advise
 from recovery.grading.cell import Cell, Grade, matrix_of
 from recovery.grading.outcome import OUTCOMES, Detail, Outcome, Ungraded
+from recovery.grading.semantic import Verdict as SaidOfArguments
 from recovery.grading.statistics.arrays import Ints
 from recovery.grading.tables import FAILURES
 from recovery.grading.verdict import Details, Kind, Verdict, decide, details_of
@@ -124,6 +126,21 @@ def test_no_failure_at_all() -> None:
     assert verdict.sentence == "No failure was seen; the true rates may reach 12.2%."
 
 
+def test_the_lead_of_the_only_failure_is_a_bound_too() -> None:
+    outcomes = np.full((2, 20, 3), CORRECT)
+    outcomes[:, 0] = NO_CALL
+    one = decide(matrix(outcomes))
+    assert "no_call is the largest failure (5.0% of all answers, the only failure seen)" in one.sentence
+    # Without that case there would be none.
+    assert one.numbers is not None
+    assert one.numbers.lead == 0
+    outcomes[:, :10] = NO_CALL
+    half = decide(matrix(outcomes)).numbers
+    assert half is not None
+    assert half.lead is not None
+    assert 0.2 < half.lead < 0.35
+
+
 def test_one_model_can_lead_and_cannot_vary() -> None:
     verdict = decide(matrix(shifted((0.3,))))
     assert (verdict.kind, verdict.bucket) == (Kind.UNDECIDED, Outcome.NO_CALL)
@@ -181,6 +198,13 @@ def test_cells_that_are_missing_are_ungraded_and_which_repeat_is_lost_is_all_one
     first, last = outcomes.copy(), outcomes[:, :, [2, 1, 0]]
     first[0, :5, 0] = last[0, :5, 2] = -1
     assert decide(matrix(first)).pairs == decide(matrix(last)).pairs
+
+
+def test_two_cells_of_one_place_are_no_matrix() -> None:
+    # olmo-eval#338: duplicate and stale files gave rates above 1.
+    cells = [Cell(case_id="c", model="A", repeat=0, grade=Grade(outcome=found)) for found in OUTCOMES[-2:]]
+    with pytest.raises(ValueError, match="two cells of model 'A', case 'c', repeat 0"):
+        matrix_of(cells, ["A"], [("c", "c", True)], 1)
 
 
 def test_nothing_graded_is_no_run() -> None:
@@ -381,8 +405,16 @@ def test_written_and_lost_calls_are_neither_the_models_nor_the_descriptions() ->
     ]
 
 
-def said(bucket: Outcome, varies: bool | None, tally: Mapping[Detail, int] | None = None, **more: int) -> str:
+def said(bucket: Outcome, varies: bool | None, tally: Mapping[Detail, int] | None = None, **more: Any) -> str:
     return "\n".join(advise(bucket, varies, tally or {}, {("search", "find"): 3}, **more))
+
+
+def test_of_whom_it_is_the_format_is_said_where_it_is_not_of_all() -> None:
+    tallies = {"A": {Detail.WRITTEN_AND_REFUSED: 9, Detail.SILENT: 1}, "B": {Detail.SILENT: 30}}
+    details = Details({model: {Outcome.NO_CALL: tally} for model, tally in tallies.items()}, {})
+    first, second, *_ = decide(matrix(shifted((0.05, 0.4))), details=details).advice
+    assert first.startswith("It varies by model: choose the model.")
+    assert second.startswith("Of A, mostly calls that were written as text")
 
 
 def test_advice() -> None:
@@ -412,3 +444,10 @@ def test_advice() -> None:
 
 def test_the_failures_are_all_outcomes_but_correct() -> None:
     assert (*FAILURES, Outcome.CORRECT) == OUTCOMES
+
+
+def test_both_verdicts_are_there_under_names_of_their_own() -> None:
+    assert grading.decide is decide
+    assert grading.RunVerdict is Verdict
+    assert grading.Verdict is SaidOfArguments
+    assert isinstance(grading.decide(matrix(shifted((0.3,)))), grading.RunVerdict)

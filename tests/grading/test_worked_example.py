@@ -11,7 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from recovery.cli import main
-from recovery.grading import Detail, Outcome
+from recovery.grading import Detail, Outcome, load_cases
+from recovery.grading.endpoints import load_endpoints
 from recovery.grading.report.model import Difference
 from recovery.grading.report.sheets import Show, findings
 from tests.grading import worked_example as example
@@ -91,3 +92,19 @@ def test_the_commands_of_the_pages_run(page: str, tmp_path: Path, monkeypatch: p
         result = CliRunner().invoke(main, words)
         assert result.exit_code == 0, (line, result.output)
     assert "auk and tern are 2.0 points apart in correct: noise" in (tmp_path / "harbour.html").read_text()
+
+
+def test_the_cases_and_models_of_the_page_are_sound(tmp_path: Path) -> None:
+    cases, models = re.findall(r"(?s)```yaml\n(.*?)```", (example.FOLDER.parents[1] / "docs/grading.md").read_text())
+    (tmp_path / "cases.yaml").write_text(cases)
+    (tmp_path / "models.yaml").write_text(models)
+    found = load_cases(tmp_path / "cases.yaml", example.FOLDER / "tools.json")
+    assert [len(case.alternatives) for case in found.cases] == [1, 1, 2, 0]
+    assert found.problems == ()
+    assert list(load_endpoints(tmp_path / "models.yaml")) == ["small", "large"]
+
+
+def test_the_verdict_blames_no_model_for_its_format() -> None:
+    verdict = example.report().verdict
+    assert verdict is not None
+    assert [line for line in verdict.advice if line.startswith("Of petrel, mostly calls that were written as text")]

@@ -39,14 +39,17 @@ def only(run: Run, models: Collection[str]) -> Run:
 def report_of(run: Run, *, margin: float = 0.10, alpha: float = 0.05) -> Report:
     """The report of a run; `margin` and `alpha` as `decide` takes them. Raises `ValueError` as `decide` does."""
     expected = {case.id: case.expected_tool for case in run.cases}
-    stimuli = {entry.name: entry.tools_sha256 for entry in run.block.models if entry.tools_sha256}
+    answered = {cell.model for cell in run.cells if cell.answer is not None}
+    sent = {entry.name: entry.tools_sha256 for entry in run.block.models if entry.tools_sha256}
+    # Of a model that never answered nothing is known, and nothing to be held against it but that.
+    silent = {model: run.block.stimulus.tools_sha256 or "" for model in run.models if model not in answered}
     verdict = decide(
         run.matrix,
         margin=margin,
         alpha=alpha,
         details=details_of(run.cells, expected),
         # Where tools were sent, those of every model are known; recorded answers have none.
-        stimuli=stimuli or None,
+        stimuli={**silent, **sent} if sent else None,
     )
     return build(run.cases, run.cells, run.block, verdict)
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
-from typing import Any
+from typing import Any, Final
 
 from .escape import to_xml
 from .gate import Check, State
 from .model import Report
 from .sheets import Show, findings, word
+
+# Results that are words and no numbers.
+_RESULTS: Final = frozenset({"reading", "outcomes", "drifts"})
 
 
 def to_json(report: Report, now: date | None = None, checks: Iterable[Check] = ()) -> str:
@@ -38,7 +41,7 @@ def to_json(report: Report, now: date | None = None, checks: Iterable[Check] = (
 
 def _expired(value: Any, show: Show) -> Any:
     if isinstance(value, dict):
-        return {key: _expired(item, show) for key, item in value.items()}
+        return {key: show.count(0) if key in _RESULTS else _expired(item, show) for key, item in value.items()}
     if isinstance(value, list):
         return [_expired(item, show) for item in value]
     if isinstance(value, int | float) and not isinstance(value, bool):

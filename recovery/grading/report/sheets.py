@@ -214,7 +214,7 @@ def _why(report: Report, model: ModelPart, outcome: Outcome, show: Show) -> str:
 
 
 _DETAILS: Final = {
-    str(Detail.SILENT): "silent: no call is written either",
+    str(Detail.SILENT): "silent: nothing in them reads as a call",
     str(Detail.WRITTEN_AND_REFUSED): "calls that are written as text and can't be read",
     str(Detail.REFUSAL): "refusals",
     str(Detail.TRUNCATED): "cut off at the token limit",
@@ -308,7 +308,8 @@ def _differences(report: Report, show: Show) -> Section:
             show.points(one.floor, ".1f"),
             "–" if one.p is None else show.chance(one.p),
             "–" if one.smallest_visible is None else show.points(one.smallest_visible, ".1f"),
-            _SHORT[one.reading],
+            # A reading is a result as well.
+            show.count(0) if show.expired else _SHORT[one.reading],
         )
         for one in shown_differences(report)
     )

@@ -23,8 +23,10 @@ _MOST_ROWS: Final = 20
 def print_report(report: Report, console: Terminal, now: date | None = None) -> None:
     """Print it. `now` is today's date by default: past the block's `valid_until` no number is shown."""
     console.print(plain(title(report)), style="bold")
+    expired = report.block.expired(now)
     for part in sections(report, now):
-        if part.key in _LEFT_OUT:
+        # Of tables that say the same in every cell nothing could be read.
+        if part.key in _LEFT_OUT or (expired and part.key != "verdict"):
             continue
         console.print()
         console.print(plain(part.title), style="bold red" if part.key == "verdict" else "bold cyan")

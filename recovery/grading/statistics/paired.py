@@ -7,7 +7,7 @@ May import: `grading.statistics.arrays`, `grading.statistics.quantiles`, `gradin
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from .arrays import Bools, Floats, Ints, family_sums, mean_and_error
 from .quantiles import binomial_upper, t_quantile, t_upper
 from .rates import carriers, effective_size, wilson
 from .resampling import RESAMPLES, flip_test
+
+# Of equal numbers the mean may be off by so much, and then the error is not nought.
+_ROUNDING: Final = 1e-12
 
 
 class Difference(NamedTuple):
@@ -55,7 +58,8 @@ def difference(
     """The paired difference of two models in one bucket, or None where no case is graded for both.
 
     `hits`, `graded` (2, cases); `labels`, `eligible` (cases,). d_i is the difference of the case's two shares; the
-    interval is t's with families − 1 degrees of freedom. ω̂² = s²_d − σ̂²_A/K_A − σ̂²_B/K_B, with the harmonic mean of
+    interval is t's with families − 1 degrees of freedom; where no case differs from another it is not nought wide, but
+    as wide as the cases that could be otherwise make it. ω̂² = s²_d − σ̂²_A/K_A − σ̂²_B/K_B, with the harmonic mean of
     the repeats where they are unequal. Source: Miller 2024.
     """
     wanted = np.ones(hits.shape[-1], dtype=bool) if eligible is None else eligible
@@ -72,20 +76,27 @@ def difference(
     if len(d) > 1 and noises[0] is not None and noises[1] is not None:
         shares = zip(noises, (1 / graded).mean(axis=1), strict=True)
         spread = float(d.var(ddof=1)) - sum((noise or 0.0) * float(inverse) for noise, inverse in shares)
-    identical = not d.any()
-    reach = math.inf if number < 2 else t_quantile((1 + level) / 2, number - 1) * float(error)
+    # Where all cases say the same: of so many at most could others say something else, and that could be ±1.
+    others = 1 - (1 - level) ** (1 / number)
+    if number < 2:
+        low, high = -1.0, 1.0
+    elif error < _ROUNDING:
+        low, high = float(mean) - others * (1 + float(mean)), float(mean) + others * (1 - float(mean))
+    else:
+        reach = t_quantile((1 + level) / 2, number - 1) * float(error)
+        low, high = max(-1.0, float(mean) - reach), min(1.0, float(mean) + reach)
     return Difference(
         estimate=float(mean),
         error=None if number < 2 else float(error),
-        low=max(-1.0, float(mean) - reach),
-        high=min(1.0, float(mean) + reach),
+        low=low,
+        high=high,
         cases=len(d),
         families=number,
         dropped=dropped,
         noises=noises,
         spread=None if spread is None else max(0.0, spread),
         truncated=spread is not None and spread < 0,
-        identical_bound=1 - (1 - level) ** (1 / number) if identical else None,
+        identical_bound=None if d.any() else others,
         level=level,
     )
 
