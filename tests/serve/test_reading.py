@@ -154,12 +154,27 @@ def test_a_cut_answer_is_text(finish: str) -> None:
     assert read.unread == "cut"
 
 
-def test_its_own_calls_win() -> None:
-    native = chunk(tool_calls=[{"index": 0, "id": "n", "function": {"name": "f", "arguments": "{}"}}])
-    stream = as_events([*chunks([CALL])[:-1], native, chunk(finish="tool_calls")])
+NATIVE = {"name": "f", "arguments": "{}"}
+
+
+@pytest.mark.parametrize(
+    ("beside", "why"),
+    [
+        ({"tool_calls": [{"index": 0, "id": "n", "function": NATIVE}]}, "own_calls"),
+        ({"function_call": NATIVE}, "own_calls"),
+        ({"refusal": "No."}, "refusal"),
+    ],
+)
+def test_its_own_calls_win_and_its_refusal(beside: Any, why: str) -> None:
+    stream = as_events([*chunks([CALL])[:-1], chunk(**beside), chunk(finish="stop")])
     read = reader()
     assert through(read, stream) == stream
-    assert read.unread == "own_calls"
+    assert read.unread == why
+    message = {"role": "assistant", "content": CALL, **beside}
+    body = json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()
+    read = reader()
+    assert read.whole(body) == body
+    assert read.unread == why
 
 
 def test_no_more_is_held_than_is_said() -> None:

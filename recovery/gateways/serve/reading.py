@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from recovery import CallEvent, Recovery, Stream
-from recovery.gateways.completion import WHOLE, recover_completion
+from recovery.gateways.completion import ENDS_READING, WHOLE, recover_completion
 from recovery.gateways.items import field
 from recovery.gateways.log import OnRecovery, Reading
 from recovery.gateways.openai import _NO_NEWS, _Choice, _Choices
@@ -196,14 +196,19 @@ def _why_unread(choice: _Choice) -> str:
     """Why a choice that has ended was not read to its end; empty where it was."""
     if choice._answer._stream._result is not None:
         return ""
-    return "own_calls" if field(field(choice._choice, "delta"), "tool_calls") else "cut"
+    return _why_beside(field(choice._choice, "delta")) or "cut"
 
 
 def _why_passed(choice: object) -> str:
     """As `_why_unread`, of a choice that came whole."""
-    if field(field(choice, "message"), "tool_calls"):
-        return "own_calls"
-    return "" if field(choice, "finish_reason") in WHOLE else "cut"
+    beside = _why_beside(field(choice, "message"))
+    return beside or ("" if field(choice, "finish_reason") in WHOLE else "cut")
+
+
+def _why_beside(said: object) -> str:
+    """Why a delta or message is not read for what stands beside its text; empty where nothing does."""
+    found = next((name for name in ENDS_READING if field(said, name)), "")
+    return found if found in ("", "refusal") else "own_calls"
 
 
 def _json_bytes(value: Mapping[str, Any]) -> bytes:
