@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -186,6 +187,21 @@ def test_no_more_is_held_than_is_said() -> None:
         out += read.feed(stream[at : at + 100])
         assert at + 100 - len(out) < 2400
     assert out + read.end() == stream
+    assert read.unread == "too_large"
+
+
+@pytest.mark.parametrize("commit", ["answer", "call"])
+@pytest.mark.parametrize("begin", ["So.", "f(x=1)\nf(x=2)\n"])
+def test_no_more_is_kept_of_a_text_without_end_than_is_said(begin: str, commit: str) -> None:
+    words = "It is at noon. " * 10
+    stream = as_events(chunks([begin, *[words] * 1000], finish=None), done=False)
+    read = reader(policy=Policy.lenient(), most=20_000, commit=commit)
+    tracemalloc.start()
+    out = b"".join(read.feed(stream[at : at + 1000]) for at in range(0, len(stream), 1000))
+    kept = tracemalloc.get_traced_memory()[0] - len(out)
+    tracemalloc.stop()
+    assert out.count(words.encode()) == 1000
+    assert kept < 100_000
     assert read.unread == "too_large"
 
 

@@ -94,7 +94,7 @@ class Reader:
         out: list[bytes] = []
         for item in items_of(self._events.feed(data)):
             out += self._take(item)
-        if not self._passing and len(self._events) + self._held_size > self._most:
+        if not self._passing and max(len(self._events) + self._held_size, self._kept()) > self._most:
             out += self._give_up("too_large")
         if self._passing:
             out.append(self._events.rest())
@@ -169,6 +169,11 @@ class Reader:
             out += [item if isinstance(item, bytes) else event_of(_json_bytes(item)) for item in more or ()]
         self._held, self._instead, self._held_size = [], [], 0
         return out
+
+    def _kept(self) -> int:
+        """How much text is kept of what is being read: all of it, whether it has gone out or not."""
+        answers = (choice._answer for choice in self._choices._choices.values())
+        return sum(answer._length for answer in answers if answer.reading)
 
     def _give_up(self, why: str) -> list[bytes]:
         """The rest of the stream passes, behind what is held."""
