@@ -39,6 +39,7 @@ def wrap(
 
     - `messages.create` gives what `recover_message` makes of its answer, with `stream=True` what `recover_stream` does
       (with the `response` of the client's own stream). `tool_choice` of the request is honoured.
+    - The answer passes where the last message of the request is the model's own: it may be the end of that one alone.
     - All else of the client is as ever, also the helper `messages.stream`, `beta`, and the raw responses, which hold
       what came.
     - A request with tools of a shape that is not known is logged (logger `recovery.gateways`), and its answer passes.

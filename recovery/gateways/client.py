@@ -16,7 +16,7 @@ from recovery import Policy, Toolset
 
 from .answer import Commit
 from .log import OnRecovery
-from .request import request_toolset
+from .request import goes_on, request_toolset
 from .whole import check_function
 
 C = TypeVar("C")
@@ -94,14 +94,15 @@ def adapt_method(resource: Any, name: str, options: Options, adapt: Adapt) -> No
 
     @functools.wraps(method)
     def adapted(*args: Any, **request: Any) -> Any:
-        if isinstance(request.get("tools"), Iterator):
-            # Read twice.
-            request["tools"] = list(request["tools"])
+        for read_twice in ("tools", "messages", "input"):
+            if isinstance(request.get(read_twice), Iterator):
+                request[read_twice] = list(request[read_twice])
         answer = method(*args, **request)
         return later(answer, request) if inspect.isawaitable(answer) else now(answer, request)
 
     def now(answer: Any, request: Mapping[str, Any]) -> Any:
-        tools = options.toolset(request.get("tools") or ())
+        is_read = not any(goes_on(request.get(name)) for name in ("messages", "input"))
+        tools = options.toolset(request.get("tools") or () if is_read else ())
         return adapt(answer, tools, request) if len(tools) else answer
 
     async def later(answer: Any, request: Mapping[str, Any]) -> Any:

@@ -19,6 +19,8 @@ T = TypeVar("T")
 
 # With these the model says that its answer is whole. Behind any other, or none, more may have followed.
 WHOLE: Final = ("stop", "tool_calls", "function_call")
+# Beside these no text is read: its own calls win, and what refuses asks for nothing to be run.
+ENDS_READING: Final = ("tool_calls", "function_call", "refusal")
 
 
 def recover_completion(
@@ -41,8 +43,8 @@ def recover_completion(
 
     - Each choice is read for itself. Where calls were recovered its finish reason is `tool_calls`, and its content what
       is left of the text, or None. All other fields stay as they are.
-    - A choice passes where the model calls tools itself; where the service cut it (any finish reason but `stop` and
-      those of calls, or none); where it has no text, or is not of a shape that is known.
+    - A choice passes where the model calls tools itself, or refuses (`refusal`); where the service cut it (any finish
+      reason but `stop` and those of calls, or none); where it has no text, or is not of a shape that is known.
     - Content in parts is read where its text parts stand at its end, joined; what is left of them is one part.
 
     Raises `TypeError` or `ValueError` as `recover` does, and `TypeError` where `completion` is neither dict nor object.
@@ -66,7 +68,7 @@ def _recovered(choice: Any, whole: Whole, model: object) -> Any:
     message = field(choice, "message")
     if not (is_item(choice) and is_item(message)) or field(choice, "finish_reason") not in WHOLE:
         return choice
-    if not said(message).keys().isdisjoint(("tool_calls", "function_call")):
+    if not said(message).keys().isdisjoint(ENDS_READING):
         return choice
     content = field(message, "content")
     found = (0, content) if isinstance(content, str) else text_at_end(_parts(content), _text_of_part)

@@ -23,7 +23,7 @@ What holds:
   `parallel_tool_calls` are those that the client sent, also where the provider takes none and the proxy keeps them back
   (`drop_params`) or writes them into the prompt. Answers of other routes (`/v1/messages`, `/v1/responses`, plain
   completions) pass, and so do requests with `functions`, which the API has left behind.
-- The model's own calls win: such a choice passes.
+- The model's own calls win: such a choice passes. So does an answer that may go on with the request's last message.
 - An error in here is logged (logger `recovery.litellm`, with no text of the answer), and the answer passes as it came.
 - What the proxy logs and caches is the answer as the model wrote it; the next reader of the cache gets it recovered.
 - Guardrails run before callbacks on a whole answer: they see the text. On a stream the order is that of the
@@ -35,7 +35,7 @@ Without the proxy, the objects of `litellm.completion` and `acompletion` are tak
 `recover_stream` of `gateways.openai`: nothing here is needed, and setting `litellm.callbacks` does nothing. The stream
 of `completion` can be iterated both ways and would be taken for an async one: hand over `(chunk for chunk in stream)`.
 
-May import: `gateways.items`, `gateways.log`, `gateways.openai`, `gateways.options`; and litellm.
+May import: `gateways.items`, `gateways.log`, `gateways.openai`, `gateways.options`, `gateways.request`; and litellm.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ from .items import field
 from .log import OnRecovery, Reading
 from .openai import recover_completion, recover_stream
 from .options import Options
+from .request import goes_on
 
 _log: Final = logging.getLogger("recovery.litellm")
 
@@ -77,7 +78,7 @@ class WrittenCalls(CustomLogger):
     async def async_post_call_success_hook(self, data: Any, user_api_key_dict: object, response: Any) -> Any:
         """The whole answer: a recovered one, or None, which leaves it as it is."""
         try:
-            if not isinstance(response, ModelResponse) or not data.get("tools"):
+            if not isinstance(response, ModelResponse) or not _is_read(data):
                 return None
             return recover_completion(response, **self._of_request(data))
         except Exception as error:  # noqa: BLE001  # whatever it is, the answer passes
@@ -91,7 +92,7 @@ class WrittenCalls(CustomLogger):
         upstream = _Upstream(response)
         try:
             adapted: AsyncIterator[Any] = upstream
-            if request_data.get("tools") and await upstream.is_chat():
+            if _is_read(request_data) and await upstream.is_chat():
                 adapted = recover_stream(upstream, commit=self._options.commit, **self._of_request(request_data))
             async for chunk in adapted:
                 upstream.note_out(chunk)
@@ -180,6 +181,11 @@ class _Upstream:
                 yield ModelResponseStream(id=frame.id, created=frame.created, model=frame.model, choices=[choice])
         if self._read is not None:
             yield self._read
+
+
+def _is_read(data: Mapping[str, Any]) -> bool:
+    """Whether the request lets anything be recovered."""
+    return bool(data.get("tools")) and not goes_on(data.get("messages"))
 
 
 def _texts(chunk: Any) -> Iterator[tuple[int, str]]:

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar, overload
 from recovery import CallEvent, Policy, Recovery, Stream, Toolset
 
 from .answer import Answer, Commit, Tell
-from .completion import WHOLE, recover_completion
+from .completion import ENDS_READING, WHOLE, recover_completion
 from .items import around, changed, field, is_item, new, said, without
 from .iterators import AdaptedIterator, AsyncAdaptedIterator, Untouched, adapt
 from .log import OnRecovery, Reading
@@ -84,8 +84,9 @@ def recover_stream(  # noqa: PLR0913 - each is an option
       finish reason is `tool_calls`.
     - An answer that the upstream cuts (any finish reason but `stop` and those of calls, none, an exception) is text:
       what is missing could be an operator or the next call. With `commit="call"` the calls that had gone out stay.
-    - Where the model calls tools itself, what was held of that choice goes out as text before, and the rest passes. If
-      calls had gone out already, the index of its own ones is raised by as many, so that no client joins them.
+    - Where the model calls tools itself, or refuses (`refusal`), what was held of that choice goes out as text before,
+      and the rest passes. If calls had gone out already, the index of its own ones is raised by as many, so that no
+      client joins them.
 
     Raises `TypeError` or `ValueError` as `Stream` does, `TypeError` for a chunk that is neither dict nor object, and
     what `chunks` raises, behind what was held.
@@ -175,7 +176,7 @@ class _Choice:
         if is_item(delta):
             self._chunk, self._choice = chunk, choice
         fields = said(delta) if is_item(delta) else {}
-        if "tool_calls" in fields or "function_call" in fields:
+        if not fields.keys().isdisjoint(ENDS_READING):
             return self.end(), [self._finished(self._native(choice))]
         content = fields.pop("content", "")
         if not self._answer.reading:

@@ -42,6 +42,7 @@ def wrap(
       `recover_stream` does (with the `response` of the client's own stream); the helper `chat.completions.stream` rests
       on it. `responses.create` gives what `recover_response` makes of its answer, where that is no stream.
     - `tool_choice` and `parallel_tool_calls` of the request are honoured.
+    - The answer passes where the last message of the request is the model's own: it may be the end of that one alone.
     - All else of the client is as ever, also `chat.completions.parse`, and the raw responses, which hold what came.
     - A request with tools of a shape that is not known is logged (logger `recovery.gateways`), and its answer passes.
 

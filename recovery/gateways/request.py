@@ -85,6 +85,15 @@ def request_toolset(
     )
 
 
+def goes_on(messages: object) -> bool:
+    """Whether the last of a request's messages is the model's own: nothing may be recovered of the answers then.
+
+    Most servers have the model go on with such a message. The answer is its end alone, and `f(x=1)` behind a beginning
+    as `2 *` or `Do not run:` is no call.
+    """
+    return isinstance(messages, list | tuple) and bool(messages) and field(messages[-1], "role") == "assistant"
+
+
 def _offer(
     tools: Toolset | Iterable[object],
     policy: Policy | None,

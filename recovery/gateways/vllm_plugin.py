@@ -111,8 +111,9 @@ class WrittenCalls(ToolParser):
     def _offer(self, request: Any) -> Offer:
         """What may be recovered; nothing where the request's tools can't be read."""
         options, choice = self.options, request.tool_choice
-        if choice is None:
-            # vLLM asks, and then drops the calls: their text would be lost.
+        if choice is None or getattr(request, "continue_final_message", False):
+            # With null vLLM asks, and then drops the calls: their text would be lost. And what goes on with a message
+            # is the end of one alone.
             choice = "none"
         try:
             tools = options.toolset([tool.model_dump(exclude_none=True) for tool in request.tools or ()])

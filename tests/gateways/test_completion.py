@@ -94,6 +94,8 @@ def test_content_in_parts(content: Any, left: Any) -> None:
         # No text.
         *(choice(content) for content in ("", None, [], 5, {"text": "f(x=1)"}, [None], ["f(x=1)"])),
         choice(None, refusal="I won't."),
+        # It refuses.
+        choice("f(x=1)", refusal="I won't."),
         choice([{"type": "refusal", "refusal": "f(x=1)"}]),
         # Text that more stands behind, or between.
         choice([TEXT, {"type": "thinking", "thinking": "Hm."}]),

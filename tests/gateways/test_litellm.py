@@ -249,6 +249,13 @@ def test_the_request_is_honoured(ask: Ask, request_: Any, calls: Any, with_callb
 
 
 @both_ways
+def test_what_goes_on_with_a_message_stays_text(ask: Ask, with_callback: Proxy) -> None:
+    (message,) = says(CALL)
+    (found,) = ask(with_callback, messages=[*says("Hm."), {**message, "role": "assistant"}])
+    assert found == {"content": CALL, "calls": [], "finish": "stop"}
+
+
+@both_ways
 def test_parallel_calls_that_the_request_forbids_stay_text(ask: Ask, with_callback: Proxy) -> None:
     answer = "[Tide.forecast(days=1), Tide.forecast(days=2)]"
     (found,) = ask(with_callback, messages=says(answer), parallel_tool_calls=False)

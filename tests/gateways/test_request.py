@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from recovery import Limits, Policy, Reason, Toolset, recover
-from recovery.gateways.request import Offer, anthropic_offer, openai_offer, request_toolset
+from recovery.gateways.request import Offer, anthropic_offer, goes_on, openai_offer, request_toolset
 
 TOOLS = Toolset(["f", "g", "h"], aliases={"x": "g"})
 
@@ -139,3 +139,21 @@ def test_a_gateways_own_names_are_held_to_the_tools_of_the_request() -> None:
     assert request_toolset(Toolset(["f"], namespaces=["api"]), never=["f"]).namespaces == {"api"}
     more = request_toolset(kept_back, never=["f"])
     assert (dict(more.aliases), sorted(more.never)) == ({"x": "g"}, ["f", "h"])
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        ([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Do not run:"}], True),
+        (({"role": "assistant", "content": "2 *"},), True),
+        ([{"role": "assistant", "content": "Hi"}, {"role": "user", "content": "Hi"}], False),
+        ([{"role": "assistant", "tool_calls": []}, {"role": "tool", "content": "5"}], False),
+        ([], False),
+        (None, False),
+        ("assistant", False),
+        ([5], False),
+        (NotGiven(), False),
+    ],
+)
+def test_an_answer_may_be_the_end_of_a_message(messages: object, expected: bool) -> None:
+    assert goes_on(messages) is expected

@@ -212,6 +212,15 @@ def test_the_request_is_honoured(chat: Any, claude: Any) -> None:
     assert calls_of(ask_chat(wrapped, tool_choice=named)) == []
 
 
+def test_what_goes_on_with_a_message_is_not_read(chat: Any, claude: Any) -> None:
+    # The server says what the last message says.
+    ends = [*user("Which calls?"), {"role": "assistant", "content": SAID}]
+    for messages, calls in ((ends, []), (iter(ends), []), ([*ends, *user()], CALLS), (iter(user()), CALLS)):
+        assert calls_of(openai_client.wrap(chat).chat.completions.create(messages=messages, **CHAT)) == calls
+    for messages, calls in ((ends, []), ([*ends, *user()], CALLS)):
+        assert calls_of(anthropic_client.wrap(claude).messages.create(messages=messages, **MESSAGE)) == calls
+
+
 def test_what_is_not_given_is_not_there(chat: Any, claude: Any) -> None:
     given = {"tool_choice": openai.NOT_GIVEN, "parallel_tool_calls": openai.NOT_GIVEN}
     assert calls_of(ask_chat(openai_client.wrap(chat), **given)) == CALLS

@@ -104,6 +104,33 @@ def test_what_is_logged_is_replayed(tmp_path: Path) -> None:
     assert done.output.split("recovered")[1].split()[:1] == ["2"]
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a file that is always full")
+def test_what_can_not_be_logged_costs_no_answer() -> None:
+    with (
+        upstream(whole(json.dumps(completion(CALL)).encode())) as behind,
+        serving("--upstream", behind.address, "--log-content", "/dev/full") as process,
+    ):
+        for _ in range(2):
+            (choice,) = json.loads(ask(process.address).body)["choices"]
+            assert choice["finish_reason"] == "tool_calls"
+        assert process.stop(signal.SIGTERM)[0] == -signal.SIGTERM
+    rows = [json.loads(line) for line in process.lines]
+    assert [row["outcome"] for row in rows if row["event"] == "request"] == ["recovered"] * 2
+    assert len([row for row in rows if row.get("level") == "error"]) == 2
+
+
+def test_a_reader_of_the_log_that_leaves_costs_no_answer() -> None:
+    with serving("--demo") as process:
+        server = process.process
+        assert server.stdout is not None
+        assert server.stderr is not None
+        server.stdout.close()
+        for _ in range(2):
+            assert b"tool_calls" in ask(process.address).body
+        server.terminate()
+        assert "Traceback" not in server.stderr.read()
+
+
 def test_the_policy_is_the_commands() -> None:
     prose = json.dumps(completion(f"I look.\n{CALL}")).encode()
     with upstream(whole(prose)) as behind:

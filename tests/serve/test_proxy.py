@@ -200,6 +200,16 @@ def test_what_the_request_says_of_its_tools_holds() -> None:
         assert len(json.loads(ask(before.address).body)["choices"][0]["message"]["tool_calls"]) == 2
 
 
+def test_what_goes_on_with_a_message_is_not_read() -> None:
+    messages = [{"role": "user", "content": "Which call?"}, {"role": "assistant", "content": "Do not make this one:"}]
+    with both(whole(CALLED)) as (_, before):
+        assert ask(before.address, messages=messages).body == CALLED
+        assert before.log()[0]["unread"] == "goes_on"
+    stream = text_stream(CALL)
+    with both(streamed([stream])) as (_, before):
+        assert ask(before.address, stream=True, messages=messages).body == stream
+
+
 def test_a_tool_that_is_never_recovered_is_not() -> None:
     with both(whole(CALLED), never=frozenset(["Tide_forecast", "not_offered"])) as (_, before):
         assert ask(before.address).body == CALLED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -154,12 +155,27 @@ def test_a_cut_answer_is_text(finish: str) -> None:
     assert read.unread == "cut"
 
 
-def test_its_own_calls_win() -> None:
-    native = chunk(tool_calls=[{"index": 0, "id": "n", "function": {"name": "f", "arguments": "{}"}}])
-    stream = as_events([*chunks([CALL])[:-1], native, chunk(finish="tool_calls")])
+NATIVE = {"name": "f", "arguments": "{}"}
+
+
+@pytest.mark.parametrize(
+    ("beside", "why"),
+    [
+        ({"tool_calls": [{"index": 0, "id": "n", "function": NATIVE}]}, "own_calls"),
+        ({"function_call": NATIVE}, "own_calls"),
+        ({"refusal": "No."}, "refusal"),
+    ],
+)
+def test_its_own_calls_win_and_its_refusal(beside: Any, why: str) -> None:
+    stream = as_events([*chunks([CALL])[:-1], chunk(**beside), chunk(finish="stop")])
     read = reader()
     assert through(read, stream) == stream
-    assert read.unread == "own_calls"
+    assert read.unread == why
+    message = {"role": "assistant", "content": CALL, **beside}
+    body = json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()
+    read = reader()
+    assert read.whole(body) == body
+    assert read.unread == why
 
 
 def test_no_more_is_held_than_is_said() -> None:
@@ -171,6 +187,21 @@ def test_no_more_is_held_than_is_said() -> None:
         out += read.feed(stream[at : at + 100])
         assert at + 100 - len(out) < 2400
     assert out + read.end() == stream
+    assert read.unread == "too_large"
+
+
+@pytest.mark.parametrize("commit", ["answer", "call"])
+@pytest.mark.parametrize("begin", ["So.", "f(x=1)\nf(x=2)\n"])
+def test_no_more_is_kept_of_a_text_without_end_than_is_said(begin: str, commit: str) -> None:
+    words = "It is at noon. " * 10
+    stream = as_events(chunks([begin, *[words] * 1000], finish=None), done=False)
+    read = reader(policy=Policy.lenient(), most=20_000, commit=commit)
+    tracemalloc.start()
+    out = b"".join(read.feed(stream[at : at + 1000]) for at in range(0, len(stream), 1000))
+    kept = tracemalloc.get_traced_memory()[0] - len(out)
+    tracemalloc.stop()
+    assert out.count(words.encode()) == 1000
+    assert kept < 100_000
     assert read.unread == "too_large"
 
 

@@ -16,7 +16,10 @@ from recovery.gateways.log import Reading
 
 
 class Log:
-    """`lines` gets a line a request; `content`, where it is given, one an answer, which `recovery replay` reads."""
+    """`lines` gets a line a request; `content`, where it is given, one an answer, which `recovery replay` reads.
+
+    What can't be written (a full disk, a reader that left) is lost: it costs no answer. `lines` tells of `content`.
+    """
 
     def __init__(self, lines: TextIO | None = None, content: TextIO | None = None) -> None:
         self._lines = lines if lines is not None else sys.stdout
@@ -26,8 +29,8 @@ class Log:
         _write(self._lines, {"time": _now(), "event": event, **values})
 
     def write_reading(self, reading: Reading) -> None:
-        if self._content is not None:
-            _write(self._content, {"time": _now(), **reading.to_row()})
+        if self._content is not None and not _write(self._content, {"time": _now(), **reading.to_row()}):
+            self.write("server", level="error", message="an answer could not be written to the file of answers")
 
 
 class LogHandler(logging.Handler):
@@ -51,6 +54,11 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def _write(file: TextIO, row: dict[str, Any]) -> None:
-    file.write(json.dumps(row) + "\n")
-    file.flush()
+def _write(file: TextIO, row: dict[str, Any]) -> bool:
+    """Whether it is written."""
+    try:
+        file.write(json.dumps(row) + "\n")
+        file.flush()
+    except OSError:
+        return False
+    return True

@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
 from recovery.gateways.log import Reading
-from recovery.gateways.request import openai_offer, request_toolset
+from recovery.gateways.request import goes_on, openai_offer, request_toolset
 
 from .headers import OF_THE_BODY, Headers, Unpacked, passed_on, value_of
 from .log import Log
@@ -152,6 +152,9 @@ class _Exchange:
             return None
         tools = request.get("tools") if isinstance(request, dict) else None
         if not isinstance(tools, list) or not tools:
+            return None
+        if goes_on(request.get("messages")):
+            self._unread = "goes_on"
             return None
         try:
             offer = openai_offer(

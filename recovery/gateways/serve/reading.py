@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from recovery import CallEvent, Recovery, Stream
-from recovery.gateways.completion import WHOLE, recover_completion
+from recovery.gateways.completion import ENDS_READING, WHOLE, recover_completion
 from recovery.gateways.items import field
 from recovery.gateways.log import OnRecovery, Reading
 from recovery.gateways.openai import _NO_NEWS, _Choice, _Choices
@@ -94,7 +94,7 @@ class Reader:
         out: list[bytes] = []
         for item in items_of(self._events.feed(data)):
             out += self._take(item)
-        if not self._passing and len(self._events) + self._held_size > self._most:
+        if not self._passing and max(len(self._events) + self._held_size, self._kept()) > self._most:
             out += self._give_up("too_large")
         if self._passing:
             out.append(self._events.rest())
@@ -170,6 +170,11 @@ class Reader:
         self._held, self._instead, self._held_size = [], [], 0
         return out
 
+    def _kept(self) -> int:
+        """How much text is kept of what is being read: all of it, whether it has gone out or not."""
+        answers = (choice._answer for choice in self._choices._choices.values())
+        return sum(answer._length for answer in answers if answer.reading)
+
     def _give_up(self, why: str) -> list[bytes]:
         """The rest of the stream passes, behind what is held."""
         self._passing = True
@@ -196,14 +201,19 @@ def _why_unread(choice: _Choice) -> str:
     """Why a choice that has ended was not read to its end; empty where it was."""
     if choice._answer._stream._result is not None:
         return ""
-    return "own_calls" if field(field(choice._choice, "delta"), "tool_calls") else "cut"
+    return _why_beside(field(choice._choice, "delta")) or "cut"
 
 
 def _why_passed(choice: object) -> str:
     """As `_why_unread`, of a choice that came whole."""
-    if field(field(choice, "message"), "tool_calls"):
-        return "own_calls"
-    return "" if field(choice, "finish_reason") in WHOLE else "cut"
+    beside = _why_beside(field(choice, "message"))
+    return beside or ("" if field(choice, "finish_reason") in WHOLE else "cut")
+
+
+def _why_beside(said: object) -> str:
+    """Why a delta or message is not read for what stands beside its text; empty where nothing does."""
+    found = next((name for name in ENDS_READING if field(said, name)), "")
+    return found if found in ("", "refusal") else "own_calls"
 
 
 def _json_bytes(value: Mapping[str, Any]) -> bytes:
