@@ -70,6 +70,7 @@ ORDER = (
     "gateways.serve.settings",
     "gateways.serve.sse",
     "gateways.serve.items",
+    "gateways.serve.gathered",
     "gateways.serve.headers",
     "gateways.serve.request",
     "gateways.serve.reading",
@@ -215,6 +216,7 @@ ON_TOP = {
     "gateways.serve.settings": {"__init__", "gateways.answer"},
     "gateways.serve.sse": set(),
     "gateways.serve.items": {"gateways.serve.sse"},
+    "gateways.serve.gathered": set(),
     "gateways.serve.headers": set(),
     "gateways.serve.request": set(),
     "gateways.serve.reading": {
@@ -233,6 +235,7 @@ ON_TOP = {
     "gateways.serve.proxy": {
         "gateways.log",
         "gateways.request",
+        "gateways.serve.gathered",
         "gateways.serve.headers",
         "gateways.serve.log",
         "gateways.serve.metrics",

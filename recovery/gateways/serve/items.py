@@ -19,12 +19,14 @@ _BLANKS: Final = " \t\n\r"
 class Item(NamedTuple):
     """One event or several, as they came, and what they say.
 
-    "nothing": no data. "end": the stream's last word. "unknown": what can't be read. Otherwise there is a chunk.
+    "nothing": no data. "end": the stream's last word. "unknown": what can't be read. Otherwise there is a chunk, and
+    its only choice, where that is a piece of text and nothing else.
     """
 
     events: bytes
     kind: Literal["chunk", "nothing", "end", "unknown"]
     chunk: dict[str, Any]
+    piece: dict[str, Any] | None
 
 
 def items_of(events: Iterable[bytes]) -> Iterator[Item]:
@@ -56,24 +58,14 @@ def json_object(data: bytes) -> dict[str, Any] | None:
 def _item(event: bytes) -> Item:
     data = data_of(event)
     if data is None:
-        return Item(event, "nothing", {})
+        return Item(event, "nothing", {}, None)
     if data.strip() == b"[DONE]":
-        return Item(event, "end", {})
+        return Item(event, "end", {}, None)
     chunk = json_object(data)
-    return Item(event, "unknown", {}) if chunk is None else Item(event, "chunk", chunk)
+    return Item(event, "unknown", {}, None) if chunk is None else Item(event, "chunk", chunk, _piece_of(chunk))
 
 
-def _goes_on(first: Item, item: Item) -> bool:
-    """Whether both are pieces of text of one choice, and nothing else."""
-    one, other = piece_of(first.chunk), piece_of(item.chunk)
-    if one is None or other is None:
-        return False
-    same = {**item.chunk, "choices": first.chunk["choices"]} == first.chunk
-    return same and {**other, "delta": one["delta"]} == one
-
-
-def piece_of(chunk: dict[str, Any]) -> dict[str, Any] | None:
-    """The only choice of the chunk, where that is a piece of text and nothing else."""
+def _piece_of(chunk: dict[str, Any]) -> dict[str, Any] | None:
     choices = chunk.get("choices")
     if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], dict):
         return None
@@ -83,10 +75,19 @@ def piece_of(chunk: dict[str, Any]) -> dict[str, Any] | None:
     return choice if is_piece and choice.get("finish_reason") is None else None
 
 
+def _goes_on(first: Item, item: Item) -> bool:
+    """Whether both are pieces of text of one choice, and nothing else."""
+    one, other = first.piece, item.piece
+    if one is None or other is None:
+        return False
+    same = {**item.chunk, "choices": first.chunk["choices"]} == first.chunk
+    return same and {**other, "delta": one["delta"]} == one
+
+
 def _joined(first: Item, more: list[Item]) -> Item:
-    if not more:
+    if first.piece is None or not more:
         return first
     events = b"".join([first.events, *(item.events for item in more)])
-    choice = first.chunk["choices"][0]
-    content = "".join(item.chunk["choices"][0]["delta"]["content"] for item in (first, *more))
-    return Item(events, "chunk", {**first.chunk, "choices": [{**choice, "delta": {"content": content}}]})
+    content = "".join(item.piece["delta"]["content"] for item in (first, *more) if item.piece is not None)
+    piece = {**first.piece, "delta": {"content": content}}
+    return Item(events, "chunk", {**first.chunk, "choices": [piece]}, piece)

@@ -1,8 +1,8 @@
 """One request in, the same to the upstream, its answer back: unchanged, but for calls that were written as text.
 
-May import: `gateways.log`, `gateways.request`, `gateways.serve.headers`, `gateways.serve.log`,
-`gateways.serve.metrics`, `gateways.serve.pool`, `gateways.serve.reading`, `gateways.serve.request`,
-`gateways.serve.settings`.
+May import: `gateways.log`, `gateways.request`, `gateways.serve.gathered`, `gateways.serve.headers`,
+`gateways.serve.log`, `gateways.serve.metrics`, `gateways.serve.pool`, `gateways.serve.reading`,
+`gateways.serve.request`, `gateways.serve.settings`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import time
 import zlib
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Any, Final
 
 import httpx
@@ -21,6 +22,7 @@ from starlette.websockets import WebSocketClose
 from recovery.gateways.log import Reading
 from recovery.gateways.request import goes_on, openai_offer, request_toolset
 
+from .gathered import gathered
 from .headers import OF_THE_BODY, Headers, Unpacked, passed_on, value_of
 from .log import Log
 from .metrics import Metrics
@@ -214,8 +216,9 @@ class _Exchange:
     async def _stream(self, pieces: AsyncIterator[bytes]) -> None:
         assert self._reader is not None
         try:
-            async for piece in pieces:
-                await self._write(self._reader.feed(piece))
+            async with aclosing(gathered(pieces)) as joined:
+                async for piece in joined:
+                    await self._write(self._reader.feed(piece))
         except (httpx.TransportError, zlib.error):
             await self._write(self._reader.end())
             raise

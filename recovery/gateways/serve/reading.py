@@ -19,7 +19,7 @@ from recovery.gateways.log import OnRecovery, Reading
 from recovery.gateways.openai import _NO_NEWS, _Choice, _Choices
 from recovery.gateways.request import Offer
 
-from .items import Item, items_of, json_object, piece_of
+from .items import Item, items_of, json_object
 from .sse import Events, event_of
 
 
@@ -109,7 +109,7 @@ class Reader:
         return b"".join([*self._give_up("cut" if cut else ""), self._events.rest()])
 
     def _take(self, item: Item) -> list[bytes]:
-        events, kind, chunk = item
+        events, kind, chunk, piece = item
         if self._passing:
             return [events]
         if kind == "nothing":
@@ -120,7 +120,7 @@ class Reader:
             # It may have been a part of an answer.
             return [*self._give_up("malformed"), events]
         try:
-            made = self._feed(chunk)
+            made = self._feed(chunk, piece)
         except Exception as error:  # noqa: BLE001  # whatever an upstream sends, its client gets it
             return [*self._give_up(type(error).__name__), events]
         holds = self._holds()
@@ -132,11 +132,12 @@ class Reader:
         self._hold(events, instead)
         return [] if holds else self._release()
 
-    def _feed(self, chunk: dict[str, Any]) -> list[Any]:
+    def _feed(self, chunk: dict[str, Any], piece: dict[str, Any] | None) -> list[Any]:
         """What the adapter makes of it: at once where it is a piece of text that is text for sure, as most are."""
-        piece = piece_of(chunk) if chunk.keys() <= _NO_NEWS else None
-        choice = None if piece is None else self._choices._choices.get(piece.get("index") or 0)
-        if piece is None or choice is None or not choice._answer.reading:
+        if piece is None or not chunk.keys() <= _NO_NEWS:
+            return self._choices.feed(chunk)
+        choice = self._choices._choices.get(piece.get("index") or 0)
+        if choice is None or not choice._answer.reading:
             return self._choices.feed(chunk)
         content = piece["delta"]["content"]
         choice._chunk, choice._choice = chunk, piece
